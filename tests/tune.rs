@@ -10,6 +10,8 @@ use std::process::{Command, Output, Stdio};
 use folder::{Folder, pauses};
 use serde_json::Value;
 
+/// A depth at which every rule applies somewhere in `bench`.
+const BENCH_DEPTH: u32 = 9;
 /// Settings for short runs.
 const SHORT: &str = "--pairs 1 --processes 1 --hash 1 --state";
 
@@ -32,6 +34,13 @@ fn screen(state: &Path, arguments: &str) -> Output {
     let settings = "--nodes 200 --win-score 300 --win-plies 1";
     let mut command = run("screen", state, &format!("{settings} {arguments}"));
     command.output().expect("the engine runs")
+}
+
+/// The output of the engine after these UCI commands.
+fn engine(commands: &[String]) -> String {
+    let mut engine = Command::new(env!("CARGO_BIN_EXE_zoothera"));
+    let output = engine.args(commands).stdin(Stdio::null()).output().expect("the engine runs");
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Asserts that the run failed with an error that contains `why`.
@@ -104,6 +113,53 @@ fn screening_resumes_and_prints_the_effect_of_every_parameter() {
 }
 
 #[test]
+fn screening_compares_a_rule_with_its_absence() {
+    let folder = Folder::new("tune-rule");
+    let output = screen(&folder.path("state.json"), "--only rule_late_move_r,rule_null_move=0..1 --games 12");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success());
+    for rule in ["rule_late_move_reduction", "rule_null_move"] {
+        assert!(printed.contains(&format!("{rule} 1 against 0: ")), "{printed}");
+    }
+}
+
+#[test]
+fn spsa_run_does_not_tune_switches() {
+    let folder = Folder::new("tune-switch");
+    let output = run("spsa", &folder.path("state.json"), "--only rule_ --nodes 50").output().expect("the engine runs");
+    assert_refused(&output, "no parameter name starts with rule_");
+}
+
+#[test]
+fn every_switch_changes_the_search() {
+    let declared = engine(&["uci".into(), "quit".into()]);
+    let switches: Vec<&str> = declared
+        .lines()
+        .filter_map(|line| line.strip_prefix("option name ")?.split(' ').next())
+        .filter(|name| name.starts_with("rule_"))
+        .collect();
+    assert!(switches.len() > 20, "{declared}");
+    // Each switch off, then on again.
+    let mut commands = Vec::new();
+    for name in &switches {
+        for value in [0, 1] {
+            commands.push(format!("setoption name {name} value {value}"));
+            commands.push(format!("bench {BENCH_DEPTH}"));
+        }
+    }
+    commands.push("quit".into());
+    let printed = engine(&commands);
+    let nodes: Vec<&str> =
+        printed.lines().filter_map(|line| line.split_once(" nodes ")).map(|(nodes, _)| nodes).collect();
+    assert_eq!(nodes.len(), 2 * switches.len(), "{printed}");
+    let with_all = nodes[1];
+    for (name, pair) in switches.iter().zip(nodes.chunks(2)) {
+        assert_ne!(pair[0], with_all, "{name}");
+        assert_eq!(pair[1], with_all, "{name}");
+    }
+}
+
+#[test]
 fn screening_rejects_invalid_levels_by_name() {
     let folder = Folder::new("tune-levels");
     let path = folder.path("state.json");
@@ -115,6 +171,7 @@ fn screening_rejects_invalid_levels_by_name() {
         ("asp_delta=9..41", "two different levels between 4 and 40"),
         ("asp_delta=9..9", "two different levels"),
         ("asp_delta=9..13,asp_", "asp_delta is given twice"),
+        ("rule_null_move=0..2", "two different levels between 0 and 1"),
         ("no_such", "no parameter name starts with no_such"),
         ("time_share=1..2", "time_share is not a tunable parameter"),
     ] {

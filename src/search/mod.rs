@@ -29,8 +29,8 @@
 //! (iterations, aspiration window), which calls `negamax` (the numbered steps) and `qsearch`. Worker 0 checks the
 //! limits, reports, and ends the search.
 //!
-//! * [`limits`], `options`, [`report`], [`score`], `wdl`, `params` (and `parameter`, its type): settings, reports,
-//!   values, and tunable numbers
+//! * [`limits`], `options`, [`report`], [`score`], `wdl`, `params` (and `parameter`, its type), `rules`: settings,
+//!   reports, values, tunable numbers, and switches of rules
 //! * `tree`: the search of one node and its evaluation
 //! * `ordering`: histories, correction histories, and the move picker
 //! * `root`: root moves, iterations, lines and time
@@ -49,6 +49,7 @@ mod parameter;
 pub(crate) mod params;
 pub mod report;
 mod root;
+pub(crate) mod rules;
 pub mod score;
 mod tables;
 #[cfg(test)]

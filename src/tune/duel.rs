@@ -12,7 +12,7 @@ use crate::game::openings::{EvenOpenings, OpeningArgs};
 use crate::game::referee::{self, RuleArgs};
 use crate::game::tally::Tally;
 use crate::search::solo::STACK_BYTES;
-use crate::search::{Limits, Solo, params};
+use crate::search::{Limits, Solo, params, rules};
 use crate::tools::load_network;
 use crate::util::rng::SplitMix64;
 
@@ -139,10 +139,10 @@ impl Arena<'_> {
     }
 }
 
-/// Sets the search parameters of this process.
+/// Sets the search parameters and the switches of rules of this process.
 fn set_parameters(names: &[String], values: &[i32]) -> Result<()> {
     for (name, &value) in names.iter().zip(values) {
-        if !params::set(name, value) {
+        if !params::set(name, value) && !rules::set(name, value) {
             bail!("there is no parameter {name}, or {value} is out of its range");
         }
     }

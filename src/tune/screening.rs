@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::duel::{self, DuelArgs, MatchRequest};
 use super::players::Players;
 use super::screen::{Factor, MatchPlan, Screen};
-use super::state::{self, positive, tunable};
+use super::state::{self, positive, screenable, tunable};
 use crate::search::params::Parameter;
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::short_time;
@@ -29,7 +29,8 @@ pub struct ScreenArgs {
     /// Number of game processes; one per core if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub processes: Option<u16>,
-    /// Names or prefixes of names of the parameters, optionally a name with its levels; all if absent
+    /// Names or prefixes of names of the parameters, optionally a name with its levels; all parameters if absent.
+    /// rule_ is the prefix of the switches of whole rules, whose levels are 0 (off) and 1 (on)
     #[arg(long, value_name = "NAME[=LOW..HIGH],...", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Distance of the levels from the default value, in steps of the parameter
@@ -120,7 +121,7 @@ fn factors(only: &[String], shake: f64) -> Result<Vec<Factor>> {
         match word.split_once('=') {
             Some((name, levels)) => chosen.push(with_levels(name, levels)?),
             None => {
-                let named = tunable().filter(|p| p.name.starts_with(word.as_str()));
+                let named = screenable().filter(|p| p.name.starts_with(word.as_str()));
                 let count = chosen.len();
                 chosen.extend(named.map(|p| default_levels(p, shake)));
                 ensure!(chosen.len() > count, "no parameter name starts with {word}");
@@ -144,7 +145,7 @@ fn default_levels(p: &Parameter, shake: f64) -> Factor {
 
 /// Parses the levels of `NAME=LOW..HIGH`.
 fn with_levels(name: &str, levels: &str) -> Result<Factor> {
-    let p = tunable().find(|p| p.name == name).with_context(|| format!("{name} is not a tunable parameter"))?;
+    let p = screenable().find(|p| p.name == name).with_context(|| format!("{name} is not a tunable parameter"))?;
     let ends = levels.split_once("..");
     let ends = ends.and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
     let Some((low, high)) = ends else {

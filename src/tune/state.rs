@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::search::params::{self, Parameter};
+use crate::search::rules;
 use crate::util::atomic::write_atomically;
 use crate::util::text::Shown as _;
 
@@ -20,6 +21,11 @@ const NOT_TUNED: [&str; 3] = ["time_", "vote_", "tb_"];
 pub(super) fn tunable() -> impl Iterator<Item = &'static Parameter> {
     let is_tunable = |name: &str| !NOT_TUNED.iter().any(|other| name.starts_with(other));
     params::TABLE.iter().filter(move |p| is_tunable(p.name))
+}
+
+/// The parameters that have an effect in the games, and the switches of rules.
+pub(super) fn screenable() -> impl Iterator<Item = &'static Parameter> {
+    tunable().chain(rules::SWITCHES)
 }
 
 /// Parses a number above 0 on the command line.

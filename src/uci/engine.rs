@@ -18,7 +18,9 @@ use super::settings::Settings;
 use super::terminal::Audience;
 use crate::board::Position;
 use crate::nnue::Network;
-use crate::search::{Limits, ThreadPool};
+#[cfg(feature = "tune")]
+use crate::search::rules;
+use crate::search::{Limits, ThreadPool, params};
 use crate::tools;
 use crate::util::text::excerpt;
 use crate::util::{polling, reason};
@@ -350,13 +352,19 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a message")
 }
 
-/// The search parameters as options; empty without the feature `tune`.
+/// The search parameters and the switches of rules.
+#[cfg(feature = "tune")]
+fn tuning_table() -> impl Iterator<Item = &'static params::Parameter> {
+    params::TABLE.iter().chain(rules::SWITCHES)
+}
+
+/// The search parameters and the switches of rules as options; empty without the feature `tune`.
 #[cfg(feature = "tune")]
 fn tuning_declarations() -> Vec<String> {
-    let spin = |p: &crate::search::params::Parameter| {
+    let spin = |p: &params::Parameter| {
         format!("option name {} type spin default {} min {} max {}", p.name, p.default, p.min, p.max)
     };
-    crate::search::params::TABLE.iter().map(spin).collect()
+    tuning_table().map(spin).collect()
 }
 
 #[cfg(not(feature = "tune"))]
@@ -364,22 +372,23 @@ fn tuning_declarations() -> Vec<String> {
     Vec::new()
 }
 
-/// Sets a search parameter.
+/// Sets a search parameter or a switch of a rule.
 #[cfg(feature = "tune")]
 fn set_parameter(name: &str, value: Option<&str>) -> Result<(), String> {
-    let parameter = crate::search::params::TABLE.iter().find(|p| p.name.eq_ignore_ascii_case(name));
+    let parameter = tuning_table().find(|p| p.name.eq_ignore_ascii_case(name));
     let Some(p) = parameter else {
         return Err(unknown_option(name));
     };
     let number = value.and_then(|text| text.trim().parse().ok()).filter(|number| (p.min..=p.max).contains(number));
     let refusal = || format!("setoption {}: the value must be an integer from {} to {}", p.name, p.min, p.max);
-    crate::search::params::set(p.name, number.ok_or_else(refusal)?);
+    let number = number.ok_or_else(refusal)?;
+    let _known = params::set(p.name, number) || rules::set(p.name, number);
     Ok(())
 }
 
 #[cfg(not(feature = "tune"))]
 fn set_parameter(name: &str, _value: Option<&str>) -> Result<(), String> {
-    let parameter = crate::search::params::TABLE.iter().find(|p| p.name.eq_ignore_ascii_case(name));
+    let parameter = params::TABLE.iter().find(|p| p.name.eq_ignore_ascii_case(name));
     Err(parameter.map_or_else(
         || unknown_option(name),
         |p| {

@@ -10,6 +10,7 @@
 use super::history::{Entry, PieceSquare, color_index};
 use crate::board::{Color, Position};
 use crate::search::params;
+use crate::search::rules;
 use crate::search::score::{Value, clamp_eval};
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 use crate::util::prefetch::{EXISTS, prefetch};
@@ -146,6 +147,9 @@ impl Corrections {
     // CITE: weights: SF-2026-08.
     #[inline]
     pub fn value(&self, keys: &Keys) -> Value {
+        if !rules::correction() {
+            return 0;
+        }
         let non_pawn = self.non_pawn[0].get(keys.non_pawn[0]) + self.non_pawn[1].get(keys.non_pawn[1]);
         let continuation = self.continuation.get(keys.continuation[0]) + self.continuation.get(keys.continuation[1]);
         let sum = params::corr_pawn() * self.pawn.get(keys.pawn)

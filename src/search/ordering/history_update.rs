@@ -4,6 +4,7 @@
 use super::history::{MoveContext, PieceSquare};
 use crate::board::{Color, Move, Role};
 use crate::search::params;
+use crate::search::rules;
 use crate::search::score::{self, NONE, Value};
 use crate::search::threads::worker::Worker;
 use crate::search::tree::node::{Candidate, Node, NodeType, SearchedMoves};
@@ -131,7 +132,7 @@ impl Worker {
     fn punish_early_quiet(&mut self, amount: i32) {
         let before = self.stack[-1];
         let Some(m) = before.current else { return };
-        if before.noisy || self.stack.ply() == 0 {
+        if !rules::early_quiet_malus() || before.noisy || self.stack.ply() == 0 {
             return;
         }
         self.update_contexts(-1, PieceSquare::new(before.piece, m), -amount);

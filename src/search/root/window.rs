@@ -4,6 +4,7 @@
 
 use super::root_move::RootMove;
 use crate::search::params;
+use crate::search::rules;
 use crate::search::score::{self, INFINITE, NONE, Value};
 
 /// The window of a search of the root.
@@ -22,7 +23,7 @@ impl Window {
         let variance = root.mean_squared.min(i64::from(params::asp_variance_max()));
         let by_variance = (variance / i64::from(params::asp_variance_div())) as Value;
         let delta = params::asp_delta() + by_variance + (thread % 8) as Value;
-        if depth < params::asp_depth() || root.average == NONE {
+        if depth < params::asp_depth() || root.average == NONE || !rules::aspiration() {
             return Self { alpha: -INFINITE, beta: INFINITE, delta };
         }
         Self { alpha: (root.average - delta).max(-INFINITE), beta: (root.average + delta).min(INFINITE), delta }

@@ -7,6 +7,7 @@ use super::step::{Exit, Searched, Step};
 use crate::board::{CheckInfo, Move};
 use crate::search::ordering::movepick::MovePicker;
 use crate::search::params;
+use crate::search::rules;
 use crate::search::score::{self, INFINITE, NONE, Value, exchange_units};
 use crate::search::tables::tt::Bound;
 use crate::search::threads::worker::Worker;
@@ -117,7 +118,8 @@ impl Worker {
         }
         node.alpha = node.best;
         // The remaining moves are less likely to be better, so they are searched less deep.
-        if node.depth > params::raise_depth_min()
+        if rules::raise_reduction()
+            && node.depth > params::raise_depth_min()
             && node.depth < params::raise_depth_max()
             && !score::is_decisive(node.best)
         {
@@ -173,14 +175,14 @@ impl Worker {
     #[inline]
     fn is_late<N: NodeType>(node: &Node<N>, count: i32) -> bool {
         let limit = params::lmp_base() + node.depth * node.depth;
-        count >= limit / (2 - i32::from(node.improving))
+        rules::late_move_pruning() && count >= limit / (2 - i32::from(node.improving))
     }
 
     fn prune_noisy<N: NodeType>(&self, node: &Node<N>, c: &Candidate, depth: i32) -> Verdict {
         let history = self.histories.capture.score(c.square(), c.captured);
         // Futility: even with the captured piece added, the evaluation stays below alpha.
         // CITE: idea as for quiet moves below; form and figures: SF-2026-08.
-        if !c.gives_check && depth < params::cap_fut_depth_max() {
+        if rules::capture_futility() && !c.gives_check && depth < params::cap_fut_depth_max() {
             let bound = self.stack[0].static_eval
                 + params::cap_fut_base()
                 + params::cap_fut_depth() * depth
@@ -193,7 +195,8 @@ impl Worker {
         // Exchange: the move loses too much material.
         // CITE: form and figures: SF-2026-08, less its exception for sacrifices that lead to stalemate.
         let margin = params::see_cap_depth() * node.depth + history * params::see_cap_history() / 1024;
-        if self.position.see_ge(c.m, exchange_units(-margin)) { Verdict::Search } else { Verdict::Skip }
+        let holds = !rules::capture_exchange() || self.position.see_ge(c.m, exchange_units(-margin));
+        if holds { Verdict::Search } else { Verdict::Skip }
     }
 
     fn prune_quiet<N: NodeType>(&self, node: &mut Node<N>, c: &Candidate, mut depth: i32) -> Verdict {
@@ -203,7 +206,7 @@ impl Worker {
             + self.histories.pawn.score(self.position.pawn_key(), square);
         // History: the move has failed too often.
         // CITE: history pruning: F. Letouzey's Fruit (2005); form: Stockfish, figures rounded from SF-17.1.
-        if history < -params::hist_prune_depth() * node.depth {
+        if rules::history_pruning() && history < -params::hist_prune_depth() * node.depth {
             return Verdict::Skip;
         }
         history += params::hist_lmr_butterfly() * self.histories.butterfly.score(self.position.turn(), c.m);
@@ -215,7 +218,7 @@ impl Worker {
             + params::fut_base()
             + params::fut_above_alpha() * i32::from(static_eval > node.alpha)
             + params::fut_depth() * depth;
-        if !in_check && depth < params::fut_depth_max() && bound <= node.alpha {
+        if rules::quiet_futility() && !in_check && depth < params::fut_depth_max() && bound <= node.alpha {
             if node.best <= bound && !score::is_decisive(node.best) && !score::is_win(bound) {
                 node.best = bound;
             }
@@ -225,7 +228,8 @@ impl Worker {
         // CITE: form and figures: SF-2026-08.
         let d = depth.max(0);
         let threshold = exchange_units(-params::see_quiet_depth() * d * d);
-        if self.position.see_ge(c.m, threshold) { Verdict::Search } else { Verdict::Skip }
+        let holds = !rules::quiet_exchange() || self.position.see_ge(c.m, threshold);
+        if holds { Verdict::Search } else { Verdict::Skip }
     }
 
     /// Step 13. Singular extension. If every other move fails low against a window just below the table's score, the
@@ -235,7 +239,8 @@ impl Worker {
     // Stockfish since 2019. Form and depths: SF-2026-08; margins: SF-17.1 and Stockfish of April to July 2025.
     fn singular_extension<N: NodeType>(&mut self, node: &mut Node<N>) -> Step<i32> {
         let tt_pv = self.stack[0].tt_pv;
-        let candidate = self.stack[0].excluded.is_none()
+        let candidate = rules::singular_extension()
+            && self.stack[0].excluded.is_none()
             && node.depth >= params::sing_depth() + i32::from(tt_pv)
             && node.tt_score != NONE
             && !score::is_decisive(node.tt_score)
@@ -265,19 +270,19 @@ impl Worker {
             let triple = params::sing_triple() + params::sing_triple_pv() * open - params::sing_triple_quiet() * quiet
                 + params::sing_triple_ttpv() * i32::from(tt_pv)
                 - uncertainty;
-            let mut plies = 1 + i32::from(value < beta - double);
+            let mut plies = 1 + i32::from(rules::double_extension() && value < beta - double);
             plies += i32::from(plies == 2 && value < beta - triple);
             // The other moves are also searched a ply deeper. The depth of the table's move is already fixed; its
             // extension is returned.
             node.depth += 1;
             return Ok(plies);
         }
-        if value >= node.beta && !score::is_decisive(value) {
+        if rules::multi_cut() && value >= node.beta && !score::is_decisive(value) {
             self.learn_from_multi_cut(value, depth);
             return Err(Exit::Cut(value));
         }
         // Other moves may be as good, so the table's move is searched less deep (negative extension).
-        let others_do = node.tt_score >= node.beta || node.cut_node;
+        let others_do = rules::negative_extension() && (node.tt_score >= node.beta || node.cut_node);
         Ok(-params::sing_negative() * i32::from(others_do))
     }
 
@@ -313,7 +318,7 @@ impl Worker {
             child_cutoffs: self.stack[1].cutoffs,
             stat_score,
         };
-        let reduction = reduce::reduction(&facts);
+        let reduction = if rules::late_move_reduction() { reduce::reduction(&facts) } else { 0 };
         let mut depth = c.depth + extension;
         self.child(c.m, |w| {
             if N::PV {
@@ -322,7 +327,7 @@ impl Worker {
             }
             let alpha = node.alpha;
             let mut value = NONE;
-            let late = node.depth >= 2 && c.count > 1;
+            let late = rules::late_move_reduction() && node.depth >= 2 && c.count > 1;
             if late {
                 // 14. Late moves fail low most of the time; a reduced search shows this at a lower cost.
                 // CITE: late move reductions: F. Letouzey's Fruit (2005), T. Romstad's Glaurung (2006); deeper and

@@ -32,6 +32,7 @@ use super::node::{Node, NodeType, NullWindow, Pv};
 use super::step::{Exit, Searched, Step, cut_if, settle};
 use crate::board::Move;
 use crate::search::params;
+use crate::search::rules;
 use crate::search::score::{self, DRAW, MAX_PLY, NONE, TB_WIN, Value};
 use crate::search::tables::tt::{Bound, TableEntry, score_at};
 use crate::search::threads::worker::Worker;
@@ -91,7 +92,7 @@ impl Worker {
     // CITE: M. van Kervinck's cycle detection (2017); raising alpha by it: Stockfish (2018).
     #[inline]
     pub(super) fn ends_here(&mut self, alpha: &mut Value, beta: Value) -> Step {
-        if *alpha < score::DRAW && self.position.upcoming_repetition(self.stack.ply()) {
+        if rules::cycle_detection() && *alpha < score::DRAW && self.position.upcoming_repetition(self.stack.ply()) {
             *alpha = self.draw_value();
             cut_if(*alpha >= beta, *alpha)?;
         }
@@ -162,7 +163,7 @@ impl Worker {
         {
             self.learn_from_table(m, node.depth);
         }
-        let holds = node.depth < params::tt_verify_depth() || self.table_agrees(node);
+        let holds = node.depth < params::tt_verify_depth() || !rules::table_verification() || self.table_agrees(node);
         cut_if(holds, score)
     }
 

@@ -6,6 +6,7 @@ use super::step::{Exit, Step, cut_if};
 use crate::board::Role;
 use crate::search::ordering::movepick::MovePicker;
 use crate::search::params;
+use crate::search::rules;
 use crate::search::score::{self, NONE, Value, exchange_units};
 use crate::search::tables::tt::{Bound, DEPTH_UNSEARCHED};
 use crate::search::threads::worker::Worker;
@@ -64,12 +65,14 @@ impl Worker {
             {
                 node.eval = node.tt_score;
             }
-            self.learn_from_evaluation();
+            if rules::evaluation_bonus() {
+                self.learn_from_evaluation();
+            }
         }
         let [here, before, two_before] = [0, -1, -2].map(|plies| self.stack[plies].static_eval);
         node.improving = two_before != NONE && here > two_before;
         node.worsening = before != NONE && here > -before;
-        if !excluded {
+        if !excluded && rules::hindsight_depth() {
             self.adjust_depth(node);
         }
     }
@@ -106,6 +109,7 @@ impl Worker {
     pub(super) fn razor<N: NodeType>(&mut self, node: &Node<N>) -> Step {
         let margin = params::razor_base() + params::razor_depth2() * node.depth * node.depth;
         if N::PV
+            || !rules::razoring()
             || self.stack[0].excluded.is_some()
             || node.eval >= node.alpha - margin
             || score::is_decisive(node.alpha)
@@ -123,6 +127,7 @@ impl Worker {
     pub(super) fn reverse_futility<N: NodeType>(&self, node: &Node<N>) -> Step {
         let margin = reverse_futility_margin(node);
         let safe = !N::PV
+            && rules::reverse_futility()
             && !self.stack[0].tt_pv
             && self.stack[0].excluded.is_none()
             && node.depth < params::rfp_depth_max()
@@ -143,6 +148,7 @@ impl Worker {
         let us = self.position.turn();
         let static_eval = self.stack[0].static_eval;
         let promising = !N::PV
+            && rules::null_move()
             && node.cut_node
             && self.stack[-1].current.is_some()
             && self.stack[0].excluded.is_none()
@@ -178,6 +184,7 @@ impl Worker {
         let frame = &self.stack[0];
         node.improving |= frame.static_eval >= node.beta;
         if !node.all_node()
+            && rules::internal_reduction()
             && node.depth >= params::iir_depth() - i32::from(N::PV)
             && node.tt_move.is_none()
             && frame.excluded.is_none()
@@ -191,7 +198,7 @@ impl Worker {
     // CITE: Buro, "ProbCut" (1995); Jiang, Buro (2003) for chess; captures only, after a quiescence search: Stockfish.
     // Depths: SF-2026-08; margins: SF-17.1. The cutoff by the table's score alone: Stockfish (2021), margin SF-17.1.
     pub fn probcut<N: NodeType>(&mut self, node: &Node<N>) -> Step {
-        if N::PV || self.stack[0].excluded.is_some() || score::is_decisive(node.beta) {
+        if N::PV || !rules::probcut() || self.stack[0].excluded.is_some() || score::is_decisive(node.beta) {
             return Ok(());
         }
         // The table's score may suffice without a search.

@@ -9,6 +9,7 @@ use crate::board::{CheckInfo, Move, Role};
 use crate::search::ordering::history::PieceSquare;
 use crate::search::ordering::movepick::MovePicker;
 use crate::search::params;
+use crate::search::rules;
 use crate::search::score::{self, INFINITE, NONE, Value, exchange_units, piece_value};
 use crate::search::tables::tt::{Bound, DEPTH_QS, DEPTH_UNSEARCHED, TableEntry, score_at};
 use crate::search::threads::worker::Worker;
@@ -164,7 +165,8 @@ impl Worker {
     fn is_futile(&self, node: &mut QNode, m: Move, count: i32, checks: &CheckInfo) -> bool {
         let before = &self.stack[-1];
         // Checks and recaptures can gain more than the captured piece.
-        if node.futility > -INFINITE
+        if rules::qs_futility()
+            && node.futility > -INFINITE
             && !self.position.gives_check(checks, m)
             && Some(m.to()) != before.current.map(Move::to)
             && self.is_futile_capture(node, m, count)
@@ -179,7 +181,7 @@ impl Worker {
                 return true;
             }
         }
-        !self.position.see_ge(m, exchange_units(-params::qs_see()))
+        rules::qs_exchange() && !self.position.see_ge(m, exchange_units(-params::qs_see()))
     }
 
     /// Whether a capture is futile: even with the captured piece, the value stays below alpha. Raises `best` to the

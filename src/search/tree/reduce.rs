@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use super::node::{Candidate, Node, NodeType};
 use crate::search::params;
+use crate::search::rules;
 use crate::search::score::NONE;
 
 /// Logarithm of a depth or a move count, scaled so that the product of two gives the base in 1024ths of a ply.
@@ -47,7 +48,7 @@ pub(super) fn reduction<N: NodeType>(f: &ReductionFacts<N>) -> i32 {
     let mut r = c.reduction;
     // A node that is or was on a principal variation needs the full depth more often.
     // CITE: Stockfish (2019). There, part of this term (929) applies before shallow pruning; here no part does.
-    if f.tt_pv {
+    if rules::reduce_pv() && f.tt_pv {
         r -= params::red_ttpv()
             + flag(N::PV) * params::red_ttpv_pv()
             + flag(node.tt_score != NONE && node.tt_score > node.alpha) * params::red_ttpv_score()
@@ -58,17 +59,17 @@ pub(super) fn reduction<N: NodeType>(f: &ReductionFacts<N>) -> i32 {
     // Where the static evaluation was wrong before, reductions are less safe.
     r -= node.correction.abs() * params::red_corr() / 1024;
     // A node that is expected to fail high usually does so with its first moves.
-    if node.cut_node {
+    if rules::reduce_cut_node() && node.cut_node {
         r += params::red_cut() + params::red_cut_no_tt() * flag(node.tt_move.is_none());
     }
     // If the table's move is noisy, other moves are rarely better.
-    if node.tt_noisy {
+    if rules::reduce_noisy() && node.tt_noisy {
         r += params::red_tt_noisy();
     }
     // Many cutoffs among the children: the opponent refutes moves easily.
     // CITE: Stockfish (2022).
     let min_cutoffs = params::red_cutoffs_min();
-    if f.child_cutoffs > min_cutoffs {
+    if rules::reduce_child_cutoffs() && f.child_cutoffs > min_cutoffs {
         r += params::red_cutoffs()
             + flag(f.child_cutoffs > min_cutoffs + 1) * params::red_cutoffs_more()
             + flag(node.all_node()) * params::red_cutoffs_all();
@@ -76,14 +77,16 @@ pub(super) fn reduction<N: NodeType>(f: &ReductionFacts<N>) -> i32 {
         r -= params::red_tt_move();
     }
     // Moves with a good history are reduced less, moves with a bad one more.
-    r -= f.stat_score * params::red_history() / 16_384;
+    if rules::reduce_history() {
+        r -= f.stat_score * params::red_history() / 16_384;
+    }
     r + all_node_reduction(node, r)
 }
 
 /// Extra reduction in nodes where every move is expected to fail low, largest at shallow depth.
 // CITE: SF-2026-08. It lost at fixed nodes and gained with a clock: see `docs/experiments.md`.
 fn all_node_reduction<N: NodeType>(node: &Node<N>, r: i32) -> i32 {
-    if !node.all_node() {
+    if !rules::reduce_all_node() || !node.all_node() {
         return 0;
     }
     r * params::red_all() / (params::red_all_depth() * node.depth + params::red_all_offset())
