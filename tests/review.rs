@@ -77,7 +77,7 @@ fn games_from_standard_input_become_annotated_games() {
 }
 
 #[test]
-fn every_output_at_once_and_no_file_is_left_beside() {
+fn review_writes_every_output_and_no_other_file() {
     let folder = Folder::new("review");
     let games = folder.file("games.pgn", GAMES.as_bytes());
     let (pgn, html) = (folder.path("out.pgn"), folder.path("out.html"));
@@ -118,7 +118,7 @@ fn json_matches_its_schema() {
 }
 
 #[test]
-fn mistakes_are_told_before_the_first_search() {
+fn invalid_input_is_reported_before_the_first_search() {
     let folder = Folder::new("mistakes");
     let games = folder.file("games.pgn", GAMES.as_bytes());
     let broken = folder.file("broken.pgn", b"1. Nf6 *\n");

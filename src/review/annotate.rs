@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_file_said_stays_and_what_was_found_is_added() {
+    fn annotation_keeps_the_texts_of_the_file_and_adds_the_review() {
         let text = annotated_game(
             "[White \"A \\\"the\\\" B\"]\n[Event \"E\"]\n\n{ before } 1. e4 $1 {[%clk 0:01:00] [%eval 0.1] best } \
              (1. d4 d5 (1... c5 {x} 2. Nf3) 2. f4) e5 2. Bc4 Nc6 3. Qh5 Nf6 $7 4. Qxf7# 1-0\n",
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_of_the_author_stay_beside_those_of_the_review() {
+    fn annotation_keeps_the_marks_of_the_author() {
         let text = annotated_game("1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 $1 $7 {[%clk 0:01:00] brave} 4. Qxf7# 1-0\n");
         let whole = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let both = "3... Nf6 $1 $7 { [%clk 0:01:00] brave } { [%eval #1] Zoothera: Blunder (??). It allows mate in 1";
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn review_of_a_review_says_everything_once() {
+    fn second_review_replaces_the_annotations_of_the_first() {
         let once = annotated_game("1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 $1 {[%clk 0:01:00] (3... g6) brave} 4. Qxf7# 1-0\n");
         assert_eq!(annotated_game(&once), once);
         let once = annotated_game("1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n");
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn braces_and_brackets_do_no_harm() {
+    fn braces_and_brackets_in_comments_keep_the_pgn_valid() {
         let text = annotated_game("1. e4 ({ a { b } 1. d4 {[x] % y}) e5 *\n");
         let movetext = text.split("\n\n").nth(1).unwrap_or_default();
         let depth = movetext.chars().try_fold(0, |depth, c| match c {

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn accuracy_falls_with_what_is_lost() {
+    fn accuracy_falls_with_the_loss_of_winning_chances() {
         assert!((accuracy(50.0, 50.0) - 100.0).abs() < 1e-9);
         assert!((accuracy(20.0, 70.0) - 100.0).abs() < 1e-9);
         assert!((accuracy(60.0, 50.0) - 64.6).abs() < 0.1);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_accuracy_of_a_game_lies_between_those_of_its_moves() {
+    fn accuracy_of_a_game_lies_between_those_of_its_moves() {
         let chances = [50.0, 55.0, 40.0, 45.0, 80.0, 78.0];
         assert_eq!(game_accuracy(&[], &chances), None);
         let moves = |accuracies: [f64; 3]| [0, 2, 4].map(|ply| MoveAccuracy { ply, accuracy: accuracies[ply / 2] });

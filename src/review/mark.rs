@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn mate_that_comes_or_goes_is_a_blunder_unless_the_game_is_decided() {
+    fn missed_or_allowed_mate_is_a_blunder_unless_the_game_is_decided() {
         for (before, after, mark) in [
             (Cp(0), Mate(-3), Some(Mark::Blunder)),
             (Cp(-699), Mate(-3), Some(Mark::Blunder)),

@@ -7,8 +7,8 @@ use crate::board::{Bitboard, Color, Move, Position, Role};
 /// Plies of a line that are examined and shown; later moves are guesses.
 pub(crate) const HORIZON: usize = 10;
 
-/// A part counts as most of a result if `MOST.0 * part >= MOST.1 * result`: two thirds.
-const MOST: (i32, i32) = (3, 2);
+/// Numerator and denominator of the share of a line's result that the early part must reach: two thirds.
+const EARLY_SHARE: (i32, i32) = (2, 3);
 
 /// The kinds of pieces that can be won, most valuable first, with their values in pawns.
 const KINDS: [(Role, i32, &str, &str); 5] = [
@@ -205,7 +205,7 @@ pub(crate) fn settled(start: &Position, line: &[Move], color: Color) -> Option<S
         let part = swing(start, &line[..plies], color).filter(|part| part.plies == plies)?;
         let same = part.points.signum() == whole.points.signum();
         let (part_of, all) = (part.points.abs(), whole.points.abs());
-        (same && part_of <= all && MOST.0 * part_of >= MOST.1 * all).then_some(part)
+        (same && part_of <= all && EARLY_SHARE.1 * part_of >= EARLY_SHARE.0 * all).then_some(part)
     });
     Some(early.unwrap_or(whole))
 }
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_won_is_told_in_words() {
+    fn won_material_is_described_in_words() {
         // A fork wins the rook for the knight.
         let fork = "r3k2r/ppp2ppp/8/3N4/8/8/PPP2PPP/R3K2R w KQ - 0 1";
         assert_eq!(
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn promotions_count_when_the_piece_lives() {
+    fn promotion_counts_only_if_the_piece_survives() {
         let fen = "4k3/P7/8/8/8/8/8/4K3 w - - 0 1";
         let start = position(fen);
         let swing = swing(&start, &line(&start, "a8=Q+ Kd7 Qb7+ Kd6"), Color::White).expect("rest");
@@ -296,13 +296,13 @@ mod tests {
     }
 
     #[test]
-    fn a_knight_for_a_bishop_is_nothing() {
+    fn knight_for_a_bishop_is_an_even_trade() {
         let fen = "4k3/3p4/2b5/8/1N6/8/8/4K3 w - - 0 1";
         assert_eq!(gain_of(fen, "Nxc6 dxc6", Color::White), Some((2, 0, "nothing".to_owned())));
     }
 
     #[test]
-    fn a_gain_is_told_as_soon_as_it_is_safe() {
+    fn gain_is_reported_at_the_first_quiet_position() {
         let start = position("4k3/7p/8/3q4/4N3/8/8/4K3 w - - 0 1");
         let moves = line(&start, "Nf6+ Ke7 Nxd5+ Kd6 Nc3 h5");
         let won = first_gain(&start, &moves).expect("a queen");
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn swings_read_as_a_coach_says_them() {
+    fn swings_are_described_by_their_pieces() {
         let words = |change: [i32; 5]| {
             let change = Balance(change);
             let points = change.points();

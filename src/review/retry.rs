@@ -1,6 +1,6 @@
 //! Values of all legal moves at a mistake: the answers of the page when a reader tries another move.
 //!
-//! A short search of each move finds the bad ones. At most [`MOST_GOOD`] of the others get a longer search. All these
+//! A short search of each move finds the bad ones. At most [`MAX_GOOD`] of the others get a longer search. All these
 //! searches together cost about as much as three positions of the game.
 
 use super::analyst::{Analyst, Look};
@@ -16,7 +16,7 @@ const FIRST_PART: u32 = 32;
 /// Divisor of a position's limits for the second search.
 const SECOND_PART: u32 = 4;
 /// Maximum number of moves that are searched a second time.
-const MOST_GOOD: usize = 8;
+const MAX_GOOD: usize = 8;
 
 /// Results at the mistake that the review already has.
 pub(super) struct Known<'a> {
@@ -58,7 +58,7 @@ fn search(position: &Position, known: &Known, analyst: &mut Analyst) -> Option<V
     let mut good: Vec<usize> =
         (0..all.len()).filter(|&i| all[i].m != known.played && mark(&all[i]).is_none()).collect();
     good.sort_by(|&a, &b| order(all[b].score()).cmp(&order(all[a].score())));
-    for &i in good.iter().take(MOST_GOOD) {
+    for &i in good.iter().take(MAX_GOOD) {
         all[i].look = analyst.look_for_part(&all[i].reached, SECOND_PART)?;
     }
     // As in the review, the move that the engine prefers has no mark.

@@ -58,13 +58,13 @@ pub(crate) fn parts(game: &Game) -> usize {
     LOOK * (game.moves.len() + 1) + 2 * game.moves.len()
 }
 
-/// Reviews a game. Calls `told` with the number of finished [`parts`].
+/// Reviews a game. Calls `on_progress` with the number of finished [`parts`].
 pub(crate) fn review(
     game: &Game,
     analyst: &mut Analyst,
     openings: &OpeningNames,
     wishes: Wishes,
-    told: &mut dyn FnMut(usize),
+    on_progress: &mut dyn FnMut(usize),
 ) -> Review {
     let positions = positions(game);
     let mut looks: Vec<Option<Look>> = vec![None; positions.len()];
@@ -73,7 +73,7 @@ pub(crate) fn review(
         if looks[i].is_none() {
             break;
         }
-        told(LOOK * (positions.len() - i));
+        on_progress(LOOK * (positions.len() - i));
     }
     let complete = looks[0].is_some();
     let mut moves = played(game, &positions, &looks);
@@ -82,7 +82,7 @@ pub(crate) fn review(
         if let (true, Some(before), Some(after)) = (wanted, &looks[i], &looks[i + 1]) {
             judge(played, &positions[i], before, after, analyst, wishes.detail);
         }
-        told(LOOK * positions.len() + i + 1);
+        on_progress(LOOK * positions.len() + i + 1);
     }
     // These searches come last because they fill the table: marks and reasons must not depend on them.
     for (i, played) in moves.iter_mut().enumerate() {
@@ -91,7 +91,7 @@ pub(crate) fn review(
             let known = Known { before, played: played.m, after };
             played.attempts = attempts(&positions[i], &known, analyst);
         }
-        told(LOOK * positions.len() + game.moves.len() + i + 1);
+        on_progress(LOOK * positions.len() + game.moves.len() + i + 1);
     }
     let start = looks[0].as_ref().map(|look| evaluation(look, &positions[0]));
     let [white, black] = sides(start.as_ref(), &moves);

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn mate_beyond_the_fifty_move_rule_is_no_proven_win() {
+    fn mate_beyond_the_fifty_move_rule_is_not_a_proven_win() {
         let far = mate_in(40);
         assert!(!is_win(from_tt(far, 0, 90)));
         assert!(is_win(from_tt(far, 0, 10)));

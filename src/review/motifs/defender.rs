@@ -5,12 +5,12 @@ use super::{Kind, Man, Motif};
 use crate::board::{Bitboard, Square};
 
 /// Minimum value, in pawns, of a piece whose defender is removed.
-const LEAST: i32 = 3;
+const MIN_VALUE: i32 = 3;
 
 /// A piece recaptures and thereby abandons another task: a piece that it protected is captured for good, or a square
 /// that it guarded is used for mate.
 pub(super) fn overloaded(walk: &Walk) -> Option<Motif> {
-    if !walk.pays() {
+    if !walk.wins() {
         return None;
     }
     walk.own_plies().find_map(|ply| {
@@ -40,12 +40,12 @@ fn second_task(walk: &Walk, ply: usize) -> Option<Man> {
 
 /// The only defender of an attacked piece is captured, and then the piece itself.
 pub(super) fn removal(walk: &Walk) -> Option<Motif> {
-    if !walk.pays() {
+    if !walk.wins() {
         return None;
     }
     walk.own_plies().find_map(|ply| {
         let defender = walk.captured(ply)?;
-        let target = walk.captured(ply + 2).filter(|target| value(target.role) >= LEAST)?;
+        let target = walk.captured(ply + 2).filter(|target| value(target.role) >= MIN_VALUE)?;
         let before = walk.before(ply);
         let stood = man(before, target.square) == Some(target) && target.square != defender.square;
         let side = walk.side();

@@ -8,16 +8,16 @@ use super::{Kind, Man, Motif};
 use crate::board::{Position, Role, Square};
 
 /// Minimum value of the attacked piece, in pawns.
-const LEAST: i32 = 3;
+const MIN_VALUE: i32 = 3;
 
 pub(super) fn discovered_attack(walk: &Walk) -> Option<Motif> {
-    if !walk.pays() {
+    if !walk.wins() {
         return None;
     }
     walk.own_plies().find_map(|ply| {
         let Opened { slider: piece, target } = opened(walk, ply)?;
         let (m, next) = (walk.mv(ply)?, walk.mv(ply + 2));
-        let gains = |at: usize| walk.captured(at).is_some_and(|taken| value(taken.role) >= LEAST);
+        let gains = |at: usize| walk.captured(at).is_some_and(|taken| value(taken.role) >= MIN_VALUE);
         let works = if target.role == Role::King {
             let takes = next.is_some_and(|next| next.from() == m.to()) && gains(ply + 2);
             takes || gains(ply)
@@ -58,12 +58,12 @@ fn opened(walk: &Walk, ply: usize) -> Option<Opened> {
 /// Whether the attack threatens something: the king, a more valuable piece, or an unprotected one.
 fn threatened(position: &Position, slider: Man, target: Man) -> bool {
     let unprotected = |square: Square| attackers(position, square, position.turn()).is_empty();
-    value(target.role) >= LEAST && (value(target.role) > value(slider.role) || unprotected(target.square))
+    value(target.role) >= MIN_VALUE && (value(target.role) > value(slider.role) || unprotected(target.square))
 }
 
 /// Two pieces give check, and the line mates or wins material.
 pub(super) fn double_check(walk: &Walk) -> Option<Motif> {
-    if !walk.pays() {
+    if !walk.wins() {
         return None;
     }
     walk.own_plies().find_map(|ply| {

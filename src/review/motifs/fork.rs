@@ -5,10 +5,10 @@ use super::{Kind, Man, Motif};
 use crate::board::{Position, Role, Square};
 
 /// Minimum value of a forked piece, in pawns.
-const LEAST: i32 = 3;
+const MIN_VALUE: i32 = 3;
 
 pub(super) fn fork(walk: &Walk) -> Option<Motif> {
-    if !walk.pays() {
+    if !walk.wins() {
         return None;
     }
     walk.own_plies().find_map(|ply| {
@@ -28,7 +28,7 @@ fn targets(position: &Position, piece: Man) -> Vec<Man> {
     let threatened = |square: &Square| {
         position.role_at(*square).is_some_and(|role| {
             role == Role::King
-                || value(role) >= LEAST
+                || value(role) >= MIN_VALUE
                     && (value(role) > value(piece.role) || attackers(position, *square, them).is_empty())
         })
     };

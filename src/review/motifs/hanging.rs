@@ -6,7 +6,7 @@ use super::{Kind, Motif};
 use crate::board::Role;
 
 /// Minimum value of a hanging piece, in pawns.
-const LEAST: i32 = 1;
+const MIN_VALUE: i32 = 1;
 /// Minimum value, in pawns, by which a protected piece must exceed its capturer.
 const MARGIN: i32 = 2;
 
@@ -14,7 +14,7 @@ pub(super) fn hanging(walk: &Walk) -> Option<Motif> {
     let (m, target) = (walk.mv(0)?, walk.captured(0)?);
     let before = walk.before(0);
     let recaptures = before.last_captured().is_some() && before.last_move().is_some_and(|last| last.to() == m.to());
-    if value(target.role) < LEAST || recaptures {
+    if value(target.role) < MIN_VALUE || recaptures {
         return None;
     }
     let capturer = before.moved_piece(m).role;

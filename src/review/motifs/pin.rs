@@ -1,15 +1,15 @@
 //! Pin, in two forms. A move pins a piece to its king or to a more valuable piece, and the pinned piece is captured. Or
 //! the only protector of a captured piece is pinned to its king and cannot recapture.
 
-use super::walk::{Walk, behind, can_capture, is_slider, man, reach, value};
+use super::walk::{Walk, can_capture, is_slider, man, reach, value, xray_target};
 use super::{Kind, Man, Motif};
 use crate::board::{Bitboard, Color, Position, Role, Square};
 
 /// Minimum value of a pinned piece, in pawns.
-const LEAST: i32 = 3;
+const MIN_VALUE: i32 = 3;
 
 pub(super) fn pin(walk: &Walk) -> Option<Motif> {
-    if !walk.pays() {
+    if !walk.wins() {
         return None;
     }
     walk.own_plies().find_map(|ply| pins(walk, ply).or_else(|| exploits(walk, ply)))
@@ -17,7 +17,7 @@ pub(super) fn pin(walk: &Walk) -> Option<Motif> {
 
 /// Detects a move that pins a piece. The same side's next move captures the pinned piece on the same square.
 fn pins(walk: &Walk, ply: usize) -> Option<Motif> {
-    let taken = walk.captured(ply + 2).filter(|taken| value(taken.role) >= LEAST)?;
+    let taken = walk.captured(ply + 2).filter(|taken| value(taken.role) >= MIN_VALUE)?;
     let (before, after) = (walk.before(ply), walk.after(ply));
     let side = walk.side();
     let pinner = |position: &Position| {
@@ -40,7 +40,7 @@ struct Pin {
 fn pinned_to(position: &Position, square: Square, target: Man) -> Option<Pin> {
     let slider = man(position, square).filter(|man| is_slider(man.role))?;
     reach(position, square).contains(target.square).then_some(())?;
-    let back = behind(position, square, target.square)?;
+    let back = xray_target(position, square, target.square)?;
     let enemy = position.by_color(!color_at(position, square)?);
     let dearer = value(back.role) > value(target.role) && value(back.role) > value(slider.role);
     let both = enemy.contains(back.square) && enemy.contains(target.square);
@@ -65,7 +65,7 @@ fn exploits(walk: &Walk, ply: usize) -> Option<Motif> {
     let line = |slider: &Square| {
         man(after, *slider).is_some_and(|man| is_slider(man.role))
             && reach(after, *slider).contains(pinned.square)
-            && behind(after, *slider, pinned.square) == Some(king)
+            && xray_target(after, *slider, pinned.square) == Some(king)
     };
     let sliders: Bitboard = after.by_color(walk.side());
     let slider = sliders.into_iter().find(line)?;

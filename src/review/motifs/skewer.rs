@@ -1,14 +1,14 @@
 //! Skewer: a slider attacks two pieces in line, the front piece moves away, and the slider captures the other one.
 
-use super::walk::{Walk, behind, is_slider, man, reach, value};
+use super::walk::{Walk, is_slider, man, reach, value, xray_target};
 use super::{Kind, Motif};
 use crate::board::Role;
 
 /// Minimum value of the rear piece, in pawns.
-const LEAST: i32 = 3;
+const MIN_VALUE: i32 = 3;
 
 pub(super) fn skewer(walk: &Walk) -> Option<Motif> {
-    if !walk.pays() {
+    if !walk.wins() {
         return None;
     }
     walk.own_plies().find_map(|ply| {
@@ -17,12 +17,12 @@ pub(super) fn skewer(walk: &Walk) -> Option<Motif> {
         let leaves = walk.mv(ply + 1)?.from();
         let next = walk.mv(ply + 2)?;
         let front = man(after, leaves).filter(|_| reach(after, piece.square).contains(leaves))?;
-        let back =
-            behind(after, piece.square, leaves).filter(|back| after.by_color(after.turn()).contains(back.square))?;
+        let back = xray_target(after, piece.square, leaves)
+            .filter(|back| after.by_color(after.turn()).contains(back.square))?;
         let dearer =
             front.role == Role::King || value(front.role) > value(piece.role) && value(front.role) >= value(back.role);
         let takes = next.from() == piece.square && walk.captured(ply + 2) == Some(back);
-        (dearer && takes && value(back.role) >= LEAST).then(|| Motif {
+        (dearer && takes && value(back.role) >= MIN_VALUE).then(|| Motif {
             kind: Kind::Skewer,
             ply,
             piece,

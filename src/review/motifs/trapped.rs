@@ -11,7 +11,7 @@ const WINS: i32 = 100;
 const CAPTURED_WITHIN: [usize; 2] = [2, 4];
 
 pub(super) fn trapped_piece(walk: &Walk) -> Option<Motif> {
-    if !walk.pays() {
+    if !walk.wins() {
         return None;
     }
     walk.own_plies().find_map(|ply| {

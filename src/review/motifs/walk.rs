@@ -77,7 +77,7 @@ impl Walk {
     }
 
     /// Whether the line mates or wins material.
-    pub(super) fn pays(&self) -> bool {
+    pub(super) fn wins(&self) -> bool {
         self.mates() || self.swing.is_some_and(|swing| swing.points > 0)
     }
 
@@ -133,7 +133,7 @@ pub(super) fn is_slider(role: Role) -> bool {
 }
 
 /// The piece that a slider on `slider` would attack without the piece on `front` (an X-ray attack).
-pub(super) fn behind(position: &Position, slider: Square, front: Square) -> Option<Man> {
+pub(super) fn xray_target(position: &Position, slider: Square, front: Square) -> Option<Man> {
     let now = reach(position, slider);
     let then = reach_through(position, slider, Bitboard::from(front));
     let square = (then & !now & position.occupied()).first()?;

@@ -6,7 +6,7 @@ use super::{Kind, Motif};
 use crate::board::Square;
 
 pub(super) fn zwischenzug(walk: &Walk) -> Option<Motif> {
-    if !walk.pays() {
+    if !walk.wins() {
         return None;
     }
     walk.own_plies().find_map(|ply| {

@@ -6,10 +6,10 @@ use crate::review::analyst::tests::{analyst, position};
 
 /// The reasons for a move, from a search with a fixed number of nodes.
 fn explained(fen: &str, san: &str) -> Vec<Reason> {
-    told_of(&position(fen), san)
+    reasons_in(&position(fen), san)
 }
 
-fn told_of(position: &Position, san: &str) -> Vec<Reason> {
+fn reasons_in(position: &Position, san: &str) -> Vec<Reason> {
     let m = position.parse_san(san).expect(san);
     let mut analyst = analyst(20_000, 1);
     let mut reached = position.clone();
@@ -51,7 +51,7 @@ const PROMOTION: &str = "8/P1k5/8/8/8/8/8/K7 w - - 0 1";
 const PHILIDOR: &str = "rnbqkbnr/ppp2ppp/3p4/4p3/3PP3/5N2/PPP2PPP/RNBQKB1R b KQkq - 0 3";
 
 #[test]
-fn mates_that_are_missed() {
+fn missed_mate_is_named() {
     check("missed_mate", (BACK_RANK, "h3", "It misses mate in 1: 1.Rd8#."), (BACK_RANK, "Rd8#"));
     // A move that mates more slowly does not miss the mate.
     let two_ways = "7k/8/5K2/6Q1/8/8/8/8 w - - 0 1";
@@ -60,7 +60,7 @@ fn mates_that_are_missed() {
 }
 
 #[test]
-fn mates_that_are_allowed() {
+fn allowed_mate_is_named() {
     check("allows_mate", (SCHOLAR, "Nf6", "It allows mate in 1: 4.Qxf7#."), (SCHOLAR, "g6"));
     // A move does not allow a mate that was already unavoidable.
     let lost = "7k/8/6K1/8/8/8/8/5R2 b - - 0 1";
@@ -68,13 +68,13 @@ fn mates_that_are_allowed() {
 }
 
 #[test]
-fn stalemates() {
+fn stalemate_is_named() {
     let fen = "7k/8/8/6K1/8/5Q2/8/8 w - - 0 1";
     check("stalemate", (fen, "Qf7", "It is stalemate: Black has no legal move."), (fen, "Kg6"));
 }
 
 #[test]
-fn material_that_is_lost() {
+fn lost_material_is_named() {
     check("loses_material", (QUEEN_HANGS, "Nf3", "It leaves the queen on e4 hanging: 4...dxe4."), (QUEEN_HANGS, "Qe3"));
     // An even trade loses no material.
     let trade = "3qk3/ppp2ppp/8/8/8/8/PPP2PPP/3QK3 w - - 0 1";
@@ -82,13 +82,13 @@ fn material_that_is_lost() {
 }
 
 #[test]
-fn pawns_that_are_let_promote() {
+fn allowed_promotion_is_named() {
     let fen = "8/8/8/8/8/k6p/8/5K2 w - - 0 1";
     check("lets_promote", (fen, "Ke2", "It lets Black promote a pawn: 1...h2"), (fen, "Kg1"));
 }
 
 #[test]
-fn threats_that_are_overlooked() {
+fn overlooked_threat_is_named() {
     check(
         "overlooks_threat",
         (SCHOLAR, "Nf6", "White was already threatening 4.Qxf7#, and the move does not prevent it."),
@@ -98,7 +98,7 @@ fn threats_that_are_overlooked() {
 }
 
 #[test]
-fn what_the_better_move_wins() {
+fn gain_of_the_better_move_is_named() {
     check(
         "best_wins",
         (FORK, "h3", "1.Nc7+ was better, forking the king on e8 and the rook on a8 and winning "),
@@ -108,13 +108,13 @@ fn what_the_better_move_wins() {
 }
 
 #[test]
-fn what_is_only_won_back() {
+fn recapture_is_described_as_winning_back() {
     let fen = "rnbqkb1r/ppp1pppp/8/3n4/8/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 3";
     let mut traded = position(fen);
     let m = traded.parse_san("Nxd5").expect("legal");
     traded.do_move(m);
     let said = |position: &Position| {
-        let reasons = told_of(position, "h6");
+        let reasons = reasons_in(position, "h6");
         let wins = reasons.into_iter().find(|reason| reason.kind == "best_wins");
         wins.expect("a better move").text
     };
@@ -125,7 +125,7 @@ fn what_is_only_won_back() {
 }
 
 #[test]
-fn what_the_better_move_threatens() {
+fn threat_of_the_better_move_is_named() {
     // After 3...Nf6 the pawn does not attack the queen, but the knight does.
     check(
         "best_threatens",
@@ -135,7 +135,7 @@ fn what_the_better_move_threatens() {
 }
 
 #[test]
-fn what_the_better_move_keeps() {
+fn balance_kept_by_the_better_move_is_named() {
     check(
         "best_keeps",
         (PHILIDOR, "Bg4", "3...exd4 was better and kept the balance (+"),
@@ -145,7 +145,7 @@ fn what_the_better_move_keeps() {
 }
 
 #[test]
-fn only_moves() {
+fn only_move_is_named() {
     let hanging = "rnb1kbnr/pppp1ppp/8/4p3/4P2q/5N2/PPPP1PPP/R2QK2R w KQkq - 0 3";
     check(
         "only_move",
@@ -156,7 +156,7 @@ fn only_moves() {
 }
 
 #[test]
-fn what_a_good_move_does() {
+fn gain_of_a_good_move_is_named() {
     check("mates", (BACK_RANK, "Rd8#", "It is mate."), (FORK, "Nc7+"));
     check(
         "wins_material",
@@ -166,7 +166,7 @@ fn what_a_good_move_does() {
 }
 
 #[test]
-fn moves_that_are_as_good() {
+fn equally_good_move_is_named() {
     // Two mates in one are equally good, and neither is faster.
     let two_mates = "k7/8/K7/8/8/8/8/1Q5R w - - 0 1";
     for mate in ["Qb7#", "Rh8#"] {
@@ -183,7 +183,7 @@ fn moves_that_are_as_good() {
 }
 
 #[test]
-fn the_words_fit_the_numbers() {
+fn words_for_kept_advantage_follow_the_scores() {
     for (before, after, words) in [
         (10, -90, Some("kept the balance")),
         (-40, -200, Some("kept the balance")),
@@ -202,7 +202,7 @@ fn the_words_fit_the_numbers() {
 }
 
 #[test]
-fn who_is_mated_anyway_may_hold_out_longer() {
+fn slower_mate_against_the_mover_is_named_as_holding_out_longer() {
     let ladder = "6rk/8/8/8/8/8/r7/4K3 w - - 0 1";
     check(
         "best_keeps",
@@ -237,7 +237,7 @@ fn better_move_is_not_praised_for_a_threat_of_the_move_played() {
 }
 
 #[test]
-fn protected_pawn_is_no_threat() {
+fn attack_on_a_protected_pawn_is_not_a_threat() {
     // After 1...Be6 Black could capture on a2 if White passed, but would lose the bishop for a pawn.
     let fen = "2b3k1/5ppp/8/8/8/1P6/P1P2PPP/1K6 b - - 0 1";
     assert_eq!(text(fen, "Be6", "threatens"), None);
@@ -256,7 +256,7 @@ fn result_is_named() {
 }
 
 #[test]
-fn marked_move_always_says_what_punishes_it() {
+fn every_marked_move_has_a_punishment() {
     for (fen, san) in [(PHILIDOR, "Qg5"), (QUEEN_HANGS, "Nf3"), (SCHOLAR, "Nf6"), (FORK, "h3"), (PROMOTION, "Kb1")] {
         let kinds: Vec<&str> = explained(fen, san).iter().map(|reason| reason.kind).collect();
         let punishes = ["allows_mate", "loses_material", "lets_promote", "refutation"];
@@ -265,7 +265,7 @@ fn marked_move_always_says_what_punishes_it() {
 }
 
 #[test]
-fn good_move_says_what_it_does() {
+fn good_move_has_a_reason() {
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     let purpose = text(start, "e4", "purpose").unwrap_or_default();
     assert_eq!(
@@ -281,7 +281,7 @@ fn good_move_says_what_it_does() {
 }
 
 #[test]
-fn lines_are_written_as_a_coach_writes_them() {
+fn lines_are_written_with_move_numbers() {
     let start = position(PHILIDOR);
     let m = start.parse_san("exd4").expect("legal");
     assert_eq!(line(&start, &[m]), "3...exd4");

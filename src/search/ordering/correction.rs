@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn corrected_evaluation_is_no_proven_result() {
+    fn corrected_evaluation_stays_below_proven_results() {
         for eval in [-40_000, -31_000, -500, 0, 31_000, 40_000] {
             for correction in [-1000, 0, 1000] {
                 assert!(!crate::search::score::is_decisive(corrected(eval, correction)), "{eval} {correction}");
