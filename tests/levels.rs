@@ -1,5 +1,5 @@
-//! Levels below full strength: games are reproducible by their seed, levels reply to first moves as people do, and every
-//! level wins elementary endings.
+//! Levels below full strength: games are reproducible by their seed, levels reply to first moves as people do, and
+//! every level wins elementary endings.
 
 mod seed;
 
