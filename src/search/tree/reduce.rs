@@ -84,7 +84,7 @@ pub(super) fn reduction<N: NodeType>(f: &ReductionFacts<N>) -> i32 {
 }
 
 /// Extra reduction in nodes where every move is expected to fail low, largest at shallow depth.
-// CITE: SF-2026-08. It lost at fixed nodes and gained with a clock: see `docs/experiments.md`.
+// CITE: SF-2026-08. Its gain is within the error of our matches: see `docs/experiments.md`.
 fn all_node_reduction<N: NodeType>(node: &Node<N>, r: i32) -> i32 {
     if !rules::reduce_all_node() || !node.all_node() {
         return 0;
