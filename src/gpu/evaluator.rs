@@ -12,6 +12,8 @@ use crate::nnue::Network;
 pub const BATCH: usize = 1 << 16;
 /// Largest number of workgroups in the first dimension of a grid.
 const FLAT: usize = 32_768;
+/// Hidden environment variable for tests: the card is lost before this batch of the process, counted from 0.
+const LOSE_AT: &str = "ZOOTHERA_GPU_LOSE_AT";
 
 /// Networks on a card.
 pub struct Evaluator {
@@ -21,6 +23,8 @@ pub struct Evaluator {
     nets: Vec<NetOnCard>,
     /// Buffers for values that are not in use.
     free: Vec<Buffer>,
+    /// Batches before a simulated loss of the card.
+    lose_after: Option<u64>,
 }
 
 /// A network on a card.
@@ -66,7 +70,8 @@ impl Evaluator {
                 tables.iter().map(|tables| NetOnCard::new(&card, tables, [&count, &positions])).collect();
             (count, positions, nets)
         })?;
-        Ok(Self { card, count, positions, nets, free: Vec::new() })
+        let lose_after = std::env::var(LOSE_AT).ok().and_then(|text| text.parse().ok());
+        Ok(Self { card, count, positions, nets, free: Vec::new(), lose_after })
     }
 
     /// Submits at most [`BATCH`] positions.
@@ -76,6 +81,10 @@ impl Evaluator {
     pub fn submit(&mut self, positions: &[PackedPosition]) -> Result<Flight> {
         let positions = &positions[..positions.len().min(BATCH)];
         let count = positions.len();
+        if self.lose_after == Some(0) {
+            self.card.device.destroy();
+        }
+        self.lose_after = self.lose_after.map(|batches| batches.saturating_sub(1));
         self.card.write(&self.count, &[count as u32, 0, 0, 0]);
         self.card.write(&self.positions, positions);
         let mut encoder = self.card.device.create_command_encoder(&Default::default());

@@ -172,3 +172,34 @@ fn labels_of_the_card_and_of_the_processor_give_the_same_files() {
     relabel("e.tree", "gpu:nonesuch").fails_with("there is no graphics card nonesuch");
     assert!(!folder.path("e.tree").exists());
 }
+
+#[test]
+fn lost_card_ends_sampling_and_the_file_is_resumed() {
+    if cards().is_none() {
+        return;
+    }
+    let folder = Folder::new("gpu-labels-lost");
+    let net = concat!(env!("CARGO_MANIFEST_DIR"), "/nets/default.nnue");
+    let run = |arguments: &str, lose_at: Option<&str>| {
+        let mut command = engine();
+        command.current_dir(&folder.0).args(arguments.split_whitespace());
+        command.envs(lose_at.map(|batch| (LOSE_AT, batch)));
+        Run::of(&command.output().expect("the program runs"))
+    };
+    let sample = |out: &str| {
+        format!(
+            "datagen sample --out {out} --positions 4000 --one-in 4 --soft-nodes 100 --hash 1 --threads 1 --label {net} \
+             --device gpu:1 --resume"
+        )
+    };
+    run(&sample("whole.tree"), None).ok();
+    run(&sample("lost.tree"), Some("4")).fails_with("was lost");
+    let kept = folder.bytes("lost.tree");
+    let whole = folder.bytes("whole.tree");
+    assert!(!kept.is_empty() && kept.len() < whole.len() && whole.starts_with(&kept));
+    run(&sample("lost.tree"), None).ok();
+    assert!(folder.bytes("lost.tree") == whole);
+    let relabel = format!("data relabel whole.tree new.tree --label {net} --device gpu:1");
+    run(&relabel, Some("0")).fails_with("was lost");
+    assert!(!folder.path("new.tree").exists());
+}
