@@ -110,9 +110,9 @@ fn seen(page: &str, folder: &Folder, script: &str, fragment: &str, size: &str) -
         .expect("the browser starts");
     let dom = String::from_utf8_lossy(&output.stdout);
     let title = dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap_or_default();
-    let told: Value = serde_json::from_str(&decoded(title)).unwrap_or_else(|error| panic!("{error}: {title}\n{dom}"));
-    assert_eq!(told["failures"], serde_json::json!([]), "{told:#}");
-    Some(told["seen"].clone())
+    let report: Value = serde_json::from_str(&decoded(title)).unwrap_or_else(|error| panic!("{error}: {title}\n{dom}"));
+    assert_eq!(report["failures"], serde_json::json!([]), "{report:#}");
+    Some(report["seen"].clone())
 }
 
 /// Decodes the output of `encodeURIComponent`.

@@ -220,8 +220,8 @@ export class Zoothera {
   }
 
   end(error) {
-    const told = this.messages ? `${error?.message}; ${this.messages.trim()}` : error?.message;
-    const failure = error && new Error(told, { cause: error });
+    const text = this.messages ? `${error?.message}; ${this.messages.trim()}` : error?.message;
+    const failure = error && new Error(text, { cause: error });
     this.terminate();
     this.failStart?.(failure ?? new Error("the engine ended during its start"));
     if (this.hidden) return;
