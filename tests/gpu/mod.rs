@@ -188,8 +188,8 @@ fn lost_card_ends_sampling_and_the_file_is_resumed() {
     };
     let sample = |out: &str| {
         format!(
-            "datagen sample --out {out} --positions 4000 --one-in 4 --soft-nodes 100 --hash 1 --threads 1 --label {net} \
-             --device gpu:1 --resume"
+            "datagen sample --out {out} --positions 4000 --one-in 4 --soft-nodes 100 --hash 1 --threads 1 --resume \
+             --label {net} --device gpu:1"
         )
     };
     run(&sample("whole.tree"), None).ok();
