@@ -307,7 +307,7 @@ fn start(folder: &Folder, mut command: Command) -> std::process::Child {
 #[test]
 fn checkpoint_is_written_early_and_on_termination_signals() {
     let folder = Folder::new("requests");
-    let settings = "some.bin --batch 1000 --threads 2 --every 0.2 --checkpoint-every 0";
+    let settings = "some.bin --batch 1000 --threads 2 --every 0.2 --checkpoint-every 0 --shape sf12";
     let run = format!("{settings} --millions 0.6 --out net.nnue --resume");
     // A closed terminal sends more than one signal.
     for signals in [&["INT"][..], &["TERM"], &["HUP"], &["TERM", "HUP", "HUP"]] {
