@@ -1,11 +1,11 @@
-//! Levels below full strength: games are reproducible by their seed, levels reply to first moves as people do, and
-//! every level wins elementary endings.
+//! Levels below full strength: levels reply to first moves as people do, those above 1300 seldom leave a piece to a
+//! capture, and every level wins elementary endings.
 
 mod seed;
 
 use std::thread;
 
-use zoothera::board::{CastlingMode, Color, Position, Role, Square};
+use zoothera::board::{CastlingMode, Color, Move, Position, Role, Square};
 use zoothera::level::Level;
 use zoothera::nnue::Network;
 use zoothera::search::{Limits, Solo, solo};
@@ -134,6 +134,50 @@ fn levels_answer_first_moves_as_people_do() {
                 println!("{elo} answers 1. {first} with a common move in {share} % of games");
                 assert!(share >= min_share, "{elo} after 1. {first}: {share} %");
             }
+        }
+    });
+}
+
+/// Whether a move lets the opponent win at least a minor piece for a pawn by a capture, after what the move itself
+/// wins.
+fn leaves_a_piece(position: &Position, m: Move) -> bool {
+    let value = |role: Role| [100, 300, 300, 500, 900, 0][role as usize - 1];
+    let won = position.captured(m).map_or(0, value);
+    let mut after = position.clone();
+    after.do_move(m);
+    after.legal_moves().iter().any(|&reply| after.is_capture(reply) && after.see_ge(reply, won + 200))
+}
+
+/// Plays `games` of 80 plies of a level against itself. Returns the number of its moves, and of those that leave a
+/// piece to a capture although another move would not.
+fn pieces_left(elo: i32, games: u64) -> (usize, usize) {
+    let mut player = Solo::new(Network::embedded(), 1);
+    let (mut moves, mut left) = (0, 0);
+    for seed in 1..=games {
+        player.set_level(Some(Level::of(elo, seed)));
+        let mut position = Position::startpos();
+        for _ in 0..80 {
+            let Some(found) = player.search(&position, &Limits::default()) else {
+                break;
+            };
+            moves += 1;
+            let is_avoidable = || position.legal_moves().iter().any(|&other| !leaves_a_piece(&position, other));
+            left += usize::from(leaves_a_piece(&position, found.m) && is_avoidable());
+            position.do_move(found.m);
+        }
+    }
+    (moves, left)
+}
+
+#[test]
+fn levels_above_1300_leave_a_piece_to_a_capture_in_few_moves() {
+    // Full strength leaves one in 2 % of its moves, for a counter-attack or because a capturing piece is pinned.
+    with_stack(|| {
+        for (elo, max_share) in [(1320, 8), (2100, 5)] {
+            let (moves, left) = pieces_left(elo, 30);
+            println!("{elo}: {left} of {moves} moves leave a piece to a capture");
+            assert!(moves > 1500, "only {moves} moves");
+            assert!(100 * left <= max_share * moves, "{elo}: {left} of {moves}");
         }
     });
 }
