@@ -17,6 +17,14 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// Bytes copied from a card at a time.
 const RUN: usize = 16 << 20;
 
+/// Largest number of workgroups in the first dimension of a flat grid.
+const FLAT: usize = 32_768;
+
+/// Returns the two dimensions of a grid of at least `groups` workgroups.
+pub fn flat_grid(groups: usize) -> (usize, usize) {
+    (groups.min(FLAT), groups.div_ceil(FLAT))
+}
+
 /// A card of this machine.
 pub struct Card {
     adapter: Adapter,

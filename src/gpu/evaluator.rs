@@ -4,14 +4,12 @@ use anyhow::{Result, ensure};
 use wgpu::{BindGroup, Buffer, BufferUsages, ComputePipeline, SubmissionIndex};
 
 use super::PackedPosition;
-use super::card::{Card, Mapping, Opened};
+use super::card::{Card, Mapping, Opened, flat_grid};
 use super::tables::Tables;
 use crate::nnue::Network;
 
 /// Largest number of positions in a batch.
 pub const BATCH: usize = 1 << 16;
-/// Largest number of workgroups in the first dimension of a grid.
-const FLAT: usize = 32_768;
 /// Hidden environment variable for tests: the card is lost before this batch of the process, counted from 0.
 const LOSE_AT: &str = "ZOOTHERA_GPU_LOSE_AT";
 
@@ -92,7 +90,8 @@ impl Evaluator {
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_pipeline(&net.pipeline);
             pass.set_bind_group(0, &net.group, &[]);
-            pass.dispatch_workgroups(count.min(FLAT) as u32, count.div_ceil(FLAT) as u32, 1);
+            let (x, y) = flat_grid(count);
+            pass.dispatch_workgroups(x as u32, y as u32, 1);
         }
         let size = (4 * count) as u64;
         let staging = self.free.pop().unwrap_or_else(|| self.card.staging((4 * BATCH * self.nets.len()) as u64));

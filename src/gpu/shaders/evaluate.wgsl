@@ -1,4 +1,6 @@
 // Static evaluation of a position by a network, in the engine's integers.
+// CITE: feature sets, scales and shifts: Stockfish 14 to 17.1, as in `src/nnue/simd`, whose scalar kernel is the
+// specification.
 //
 // The host prepends the sizes as constants: L1, H1, INPUTS, PIECE_ROWS, UNUSED, TURN, MIRRORED, STACKS, HAS_PSQT,
 // PAIRWISE, SKIP and SQUARES. INPUTS is the number of words with the inputs of the first layer, four to a word.

@@ -4,7 +4,7 @@ use anyhow::Result;
 use wgpu::{BindGroup, Buffer, BufferDescriptor, BufferUsages, CommandEncoder, ComputePipeline};
 
 use super::sizes::{BIAS_PARTS, Sizes, TILE};
-use crate::gpu::card::Opened;
+use crate::gpu::card::{Opened, flat_grid};
 
 /// The shaders, in one module.
 const SHADERS: [&str; 5] = [
@@ -46,17 +46,13 @@ enum Grid {
     Square(usize, usize),
 }
 
-/// Largest number of workgroups in the first dimension of a flat grid.
-const FLAT: usize = 32_768;
-
 impl Grid {
     fn groups(self, slots: usize, chunks: usize) -> (u32, u32) {
-        let flat = |groups: usize| (groups.min(FLAT), groups.div_ceil(FLAT));
         let (x, y) = match self {
-            Self::Slots(each) => flat(slots.div_ceil(each)),
+            Self::Slots(each) => flat_grid(slots.div_ceil(each)),
             Self::Tiles(columns) => (columns, slots / TILE),
             Self::Chunks(columns) => (columns, chunks),
-            Self::Groups(groups) => flat(groups),
+            Self::Groups(groups) => flat_grid(groups),
             Self::Square(x, y) => (x, y),
         };
         (x as u32, y as u32)
