@@ -7,10 +7,12 @@
 //!
 //! * [`strength`]: the handicap for each Elo, from a table calibrated by games
 //! * [`turn`]: the handicap in one position: evaluation noise and missed moves
+//! * [`attention`]: the probability of missing a move
 //! * [`technique`], [`mating`]: evaluation and search of elementary endings, which every level wins
 //! * [`theory`]: moves of named openings, and developing moves
 //! * [`pace`]: simulated thinking time
 
+mod attention;
 pub mod mating;
 pub mod pace;
 pub mod strength;

@@ -20,7 +20,7 @@ pub struct Handicap {
     pub nodes: u64,
     /// Judgement: standard deviation of the evaluation noise, in internal units (a pawn is about 208).
     pub noise: i32,
-    /// Attention: probability in 1024ths of missing a long-range move.
+    /// Attention: probability in 1024ths of missing a move that people seldom see.
     pub oversight: u32,
     /// Opening theory: number of plies from the start of the game in which it is used.
     pub theory: u32,
@@ -40,9 +40,9 @@ const fn anchor(elo: i32, nodes: u64, noise: i32, oversight: u32) -> Anchor {
 // anchor is extrapolated: it has about three doublings more nodes than the one before.
 // CITE: the scale: Glaurung 2.2 in the rating list CCRL 40/15.
 const ANCHORS: [Anchor; 7] = [
-    anchor(500, 8, 300, 900),
-    anchor(820, 24, 240, 740),
-    anchor(1460, 220, 145, 280),
+    anchor(500, 8, 130, 1020),
+    anchor(820, 20, 115, 800),
+    anchor(1460, 180, 95, 310),
     anchor(1860, 720, 70, 90),
     anchor(2190, 1450, 20, 30),
     anchor(2880, 19_000, 0, 0),

@@ -2,10 +2,9 @@
 //!
 //! Noise depends on the position and the game, so a position is misjudged the same way whenever it occurs. Missed moves
 //! depend on the turn: a move of a piece between two squares is missed in the whole search of that turn. The level may
-//! therefore choose a move that a missed move refutes. Every turn draws new missed moves. As with people, long-range
-//! moves, knight moves and retreats are missed most often; recaptures and king moves are never missed.
+//! therefore choose a move that a missed move refutes. Every turn draws new missed moves ([`attention`]).
 
-use super::{Handicap, Level, mix, technique};
+use super::{Handicap, Level, attention, mix, technique};
 use crate::board::{Color, Move, Position, Role};
 
 /// Minimum number of nodes in technically won positions.
@@ -60,10 +59,12 @@ impl TurnHandicap {
             return false;
         }
         let piece = position.moved_piece(m);
-        let obscurity = obscurity(position, m, piece.role);
         let piece_move = m.bits() as u64 | (piece.role as u64) << 16 | (piece.color as u64) << 20;
-        let chance = mix(self.turn, piece_move) % 1024 * 8;
-        chance < u64::from(self.handicap.oversight * obscurity)
+        let chance = mix(self.turn, piece_move) % attention::PARTS;
+        let oversight = self.handicap.oversight;
+        // The first comparison is fast and usually decides at high levels.
+        chance < u64::from(oversight * attention::MAX_OBSCURITY)
+            && chance < u64::from(attention::miss_probability(oversight, position, m))
     }
 }
 
@@ -96,26 +97,6 @@ fn is_technical(position: &Position, us: Color) -> bool {
 fn points(position: &Position, color: Color) -> i32 {
     let worth = [(Role::Pawn, 1), (Role::Knight, 3), (Role::Bishop, 3), (Role::Rook, 5), (Role::Queen, 9)];
     worth.map(|(role, points)| points * position.pieces(color, role).count() as i32).iter().sum()
-}
-
-/// Factor on the level's probability of missing `m`, in eighths.
-fn obscurity(position: &Position, m: Move, role: Role) -> u32 {
-    if role == Role::King || is_recapture(position, m) {
-        return 0;
-    }
-    let (from, to) = (m.from(), m.to());
-    let by_distance = match role {
-        Role::Knight => 6,
-        _ => [1, 1, 3, 5, 7, 8, 8, 8][from.distance(to) as usize % 8],
-    };
-    let ranks_up = to.rank() as i32 - from.rank() as i32;
-    let is_retreat = position.turn().fold_wb(ranks_up, -ranks_up) < 0;
-    by_distance + 2 * u32::from(is_retreat)
-}
-
-/// Whether `m` captures on the square of the previous move's capture.
-fn is_recapture(position: &Position, m: Move) -> bool {
-    position.last_captured().is_some() && Some(m.to()) == position.last_move().map(Move::to)
 }
 
 /// An approximately normal deviate with standard deviation `sigma`, from the random bits of `chance`: the sum of four
@@ -161,15 +142,15 @@ mod tests {
     }
 
     #[test]
-    fn level_misses_long_moves_more_often_and_king_moves_never() {
-        let root = position("rn2k3/8/8/8/8/8/7P/QB2K3 w - - 0 1");
-        let share = |m: &str| {
+    fn level_misses_moves_as_often_as_their_probability_says() {
+        let root = position("4k3/8/8/2p5/8/8/7P/2R3K1 w - - 0 1");
+        let oversight = Level::of(800, 0).handicap.oversight;
+        for m in ["c1c5", "c1d1", "h2h3", "g1f1"] {
             let m = root.parse_uci(m).expect("legal");
-            (0..1000).filter(|&seed| turn(500, seed, &root).misses(&root, m)).count()
-        };
-        assert!(share("a1h8") > 3 * share("a1a2"), "{} {}", share("a1h8"), share("a1a2"));
-        assert!(share("a1a2") > 0);
-        assert_eq!(share("e1d2"), 0);
+            let missed = (0..4000).filter(|&seed| turn(800, seed, &root).misses(&root, m)).count();
+            let expected = 4000 * u64::from(attention::miss_probability(oversight, &root, m)) / attention::PARTS;
+            assert!(expected.abs_diff(missed as u64) < 130, "{m:?}: {missed}, {expected}");
+        }
     }
 
     #[test]
