@@ -200,7 +200,7 @@ fn pieces_left(elo: Option<i32>, games: u64) -> (usize, usize) {
 #[test]
 fn levels_above_1300_leave_a_piece_to_a_capture_in_at_most_one_move_of_a_hundred() {
     with_stack(|| {
-        for (elo, max_per_mille) in [(Some(1320), 12), (Some(2100), 6), (None, 3)] {
+        for (elo, max_per_mille) in [(Some(1320), 10), (Some(2100), 4), (None, 3)] {
             let (moves, left) = pieces_left(elo, 30);
             println!("{elo:?}: {left} of {moves} moves leave a piece to a capture");
             assert!(moves > 1500, "only {moves} moves");
