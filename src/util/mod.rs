@@ -20,6 +20,7 @@ pub(crate) mod quantity;
 pub(crate) mod quiet;
 pub(crate) mod reason;
 pub mod rng;
+pub(crate) mod scale;
 pub(crate) mod sync;
 pub(crate) mod text;
 pub(crate) mod threads;

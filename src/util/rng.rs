@@ -1,6 +1,8 @@
 //! SplitMix64: a small random number generator with a seed. Its output is the same on every platform.
 // CITE: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 
+use super::scale::scaled;
+
 /// Weyl increment of the generator: 2^64 divided by the golden ratio.
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -25,7 +27,7 @@ impl SplitMix64 {
 
     /// A random number in `0..bound`; `bound` must not be zero.
     pub fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
+        scaled(self.next_u64(), bound)
     }
 }
 

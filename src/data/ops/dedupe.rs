@@ -12,6 +12,7 @@ use anyhow::Result;
 use super::buckets::{Buckets, needed};
 use super::output::OutputFile;
 use super::{Paths, for_each};
+use crate::util::scale::scaled;
 use crate::util::text::Shown as _;
 
 /// Size of a key and its index in bytes.
@@ -41,7 +42,7 @@ pub fn run(args: &DedupeArgs) -> Result<()> {
     let mut next_index = 0_u64;
     let total = for_each(inputs, "keys", |entry, _| {
         let key = entry.key();
-        let bucket = ((u128::from(key) * count as u128) >> 64) as usize;
+        let bucket = scaled(key, count);
         let pair = [key.to_le_bytes(), next_index.to_le_bytes()];
         next_index += 1;
         buckets.put(bucket, pair.as_flattened())

@@ -62,6 +62,30 @@ pub trait Isa: Sized {
     }
     /// The wrapping sum of all i32 lanes.
     unsafe fn sum32(v: Self::V) -> i32;
+    /// Adds the products of all groups of four inputs to the first registers of `sums`, one lane for each output.
+    ///
+    /// There must be `groups` groups of input bytes, each at most 127, and of `OUT * 4` bytes of weights.
+    #[inline(always)]
+    unsafe fn add_products<const OUT: usize>(
+        weights: *const u8,
+        input: *const u8,
+        groups: usize,
+        sums: &mut [Self::V; 8],
+    ) {
+        // SAFETY: the caller guarantees the pointers and the number of groups.
+        unsafe { add_products::<Self, OUT>(weights, input, groups, sums) }
+    }
+    /// As [`Self::add_products`], for the listed groups.
+    #[inline(always)]
+    unsafe fn add_listed_products<const OUT: usize>(
+        weights: *const u8,
+        input: *const u8,
+        list: &[u32],
+        sums: &mut [Self::V; 8],
+    ) {
+        // SAFETY: the caller guarantees the pointers, and that the listed groups exist.
+        unsafe { add_listed_products::<Self, OUT>(weights, input, list, sums) }
+    }
 }
 
 /// Declares methods of [`Isa`] from one processor's instructions.
@@ -134,12 +158,14 @@ pub(super) use compiled_for;
 #[repr(C, align(64))]
 pub(super) struct Bytes<const N: usize>(pub [u8; N]);
 
-/// Pairwise activation of an accumulator: products of the first half's and the second half's sums, clipped at 127, or
-/// at 255 if `WIDE`.
+/// Pairwise activation of an accumulator: writes products of the first half's and the second half's sums, clipped at
+/// 127, or at 255 if `WIDE`.
+///
+/// # Safety
+/// `out` must have room for `L1 / 2` bytes.
 #[inline(always)]
-pub(super) unsafe fn multiply_halves<I: Isa, const L1: usize, const WIDE: bool>(sums: &[i16; L1], out: &mut [u8]) {
+pub(super) unsafe fn multiply_halves<I: Isa, const L1: usize, const WIDE: bool>(sums: &[i16; L1], out: *mut u8) {
     const { assert!(L1.is_multiple_of(128)) };
-    assert!(out.len() == L1 / 2);
     let lanes = I::BYTES / 2;
     let (first, second) = (sums.as_ptr(), sums[L1 / 2..].as_ptr());
     for start in (0..L1 / 2).step_by(I::BYTES) {
@@ -150,7 +176,7 @@ pub(super) unsafe fn multiply_halves<I: Isa, const L1: usize, const WIDE: bool>(
                 if WIDE { I::wide_product16(a, b) } else { I::product16(a, b) }
             };
             let bytes = I::clip16(product(start), product(start + lanes));
-            I::store(out.as_mut_ptr().add(start), bytes);
+            I::store(out.add(start), bytes);
         }
     }
 }
@@ -201,14 +227,10 @@ pub(super) unsafe fn affine<I: Isa, const OUT: usize>(layer: &Dense, input: *con
         if inputs >= SPARSE_FROM {
             add_sparse_products::<I, OUT>(weights, input, inputs / 4, &mut sums);
         } else {
-            add_products::<I, OUT>(weights, input, inputs / 4, &mut sums);
+            I::add_products::<OUT>(weights, input, inputs / 4, &mut sums);
         }
-        for r in 0..registers {
-            let mut sum = I::load(biases.add(r * I::BYTES));
-            for chain in 0..8 / registers {
-                sum = I::add32(sum, sums[chain * registers + r]);
-            }
-            sums[r] = sum;
+        for (r, sum) in sums.iter_mut().enumerate().take(registers) {
+            *sum = I::add32(*sum, I::load(biases.add(r * I::BYTES)));
         }
         sums
     }
@@ -246,10 +268,7 @@ pub(super) unsafe fn activate<I: Isa, const OUT: usize>(sums: &[I::V; 8], out: &
     }
 }
 
-/// Adds the products of all groups of four inputs, in several chains of sums to hide the dot product's latency.
-///
-/// # Safety
-/// There must be `groups` groups of four input bytes and of `OUT * 4` bytes of weights.
+/// Default implementation of [`Isa::add_products`]: several chains of sums hide the dot product's latency.
 #[inline(always)]
 unsafe fn add_products<I: Isa, const OUT: usize>(
     weights: *const u8,
@@ -269,35 +288,23 @@ unsafe fn add_products<I: Isa, const OUT: usize>(
             }
         }
     }
+    // SAFETY: the caller guarantees the instructions.
+    unsafe { add_chains::<I>(sums, registers) }
 }
 
-/// Minimum number of inputs for which finding the groups of zeros costs less than multiplying them.
-const SPARSE_FROM: usize = 256;
-
-/// Maximum number of groups of inputs in any architecture: a quarter of the 3072 inputs of SFNNv9.
-const MAX_GROUPS: usize = 768;
-
-/// As [`add_products`], but multiplies only the groups that are not all zero, which are a minority after the first
-/// clamp. Lists the groups first, then multiplies them in several chains.
-///
-/// # Safety
-/// As for [`add_products`].
+/// Default implementation of [`Isa::add_listed_products`], in several chains like [`add_products`].
 #[inline(always)]
-unsafe fn add_sparse_products<I: Isa, const OUT: usize>(
+unsafe fn add_listed_products<I: Isa, const OUT: usize>(
     weights: *const u8,
     input: *const u8,
-    groups: usize,
+    list: &[u32],
     sums: &mut [I::V; 8],
 ) {
     let registers = OUT * 4 / I::BYTES;
     let chains = 8 / registers;
-    assert!(groups <= MAX_GROUPS && groups.is_multiple_of(64));
-    let mut list = [const { MaybeUninit::<u32>::uninit() }; MAX_GROUPS];
-    // SAFETY: the list has room for all groups. Only the `count` entries written are read, and they are valid groups.
+    let (full, rest) = list.split_at(list.len() - list.len() % chains);
+    // SAFETY: the caller guarantees that the listed groups exist.
     unsafe {
-        let count = I::list_nonzero(input, groups, list.as_mut_ptr().cast());
-        let list = list[..count].assume_init_ref();
-        let (full, rest) = list.split_at(count - count % chains);
         for groups in full.chunks_exact(chains) {
             for (chain, &group) in groups.iter().enumerate() {
                 let sums = &mut sums[chain * registers..][..registers];
@@ -307,6 +314,46 @@ unsafe fn add_sparse_products<I: Isa, const OUT: usize>(
         for &group in rest {
             add_group::<I, OUT>(weights, input, group as usize, &mut sums[..registers]);
         }
+        add_chains::<I>(sums, registers);
+    }
+}
+
+/// Adds all chains to the first one, which has the given number of registers.
+#[inline(always)]
+unsafe fn add_chains<I: Isa>(sums: &mut [I::V; 8], registers: usize) {
+    let (first, others) = sums.split_at_mut(registers);
+    for chain in others.chunks_exact(registers) {
+        for (sum, &other) in first.iter_mut().zip(chain) {
+            // SAFETY: the caller guarantees the instructions.
+            *sum = unsafe { I::add32(*sum, other) };
+        }
+    }
+}
+
+/// Minimum number of inputs for which finding the groups of zeros costs less than multiplying them.
+const SPARSE_FROM: usize = 256;
+
+/// Maximum number of groups of inputs in any architecture: a quarter of the 3072 inputs of SFNNv9.
+const MAX_GROUPS: usize = 768;
+
+/// As [`Isa::add_products`], but multiplies only the groups that are not all zero, which are a minority after the first
+/// clamp. Lists the groups first.
+///
+/// # Safety
+/// As for [`Isa::add_products`].
+#[inline(always)]
+unsafe fn add_sparse_products<I: Isa, const OUT: usize>(
+    weights: *const u8,
+    input: *const u8,
+    groups: usize,
+    sums: &mut [I::V; 8],
+) {
+    assert!(groups <= MAX_GROUPS && groups.is_multiple_of(64));
+    let mut list = [const { MaybeUninit::<u32>::uninit() }; MAX_GROUPS];
+    // SAFETY: the list has room for all groups. Only the `count` entries written are read, and they are valid groups.
+    unsafe {
+        let count = I::list_nonzero(input, groups, list.as_mut_ptr().cast());
+        I::add_listed_products::<OUT>(weights, input, list[..count].assume_init_ref(), sums);
     }
 }
 
@@ -352,19 +399,34 @@ unsafe fn add_group<I: Isa, const OUT: usize>(weights: *const u8, input: *const 
 #[inline(always)]
 pub(super) unsafe fn output<I: Isa, const IN: usize>(layer: &Dense, input: &Bytes<IN>) -> i32 {
     assert!(layer.weights().len() == IN && layer.biases().len() == 1);
-    const { assert!(IN <= 128) };
-    let (mut x, mut w) = (Bytes([0; 128]), Bytes([0; 128]));
-    x.0[..IN].copy_from_slice(&input.0);
-    w.0[..IN].copy_from_slice(bytemuck::cast_slice(layer.weights()));
-    let mut sum = layer.biases()[0];
-    for start in (0..IN).step_by(I::BYTES) {
-        // SAFETY: both buffers have 128 bytes, a multiple of every register size.
-        unsafe {
-            let dot = I::dot(I::splat(0), I::load(x.0.as_ptr().add(start)), I::load(w.0.as_ptr().add(start)));
-            sum = sum.wrapping_add(I::sum32(dot));
+    let weights: &[u8] = bytemuck::cast_slice(layer.weights());
+    // SAFETY: the slices have `IN` bytes, or are buffers of 128 bytes, a multiple of every register size.
+    let products = unsafe {
+        if IN.is_multiple_of(I::BYTES) {
+            sum_of_products::<I>(&input.0, weights)
+        } else {
+            const { assert!(IN <= 128) };
+            let (mut x, mut w) = (Bytes([0; 128]), Bytes([0; 128]));
+            x.0[..IN].copy_from_slice(&input.0);
+            w.0[..IN].copy_from_slice(weights);
+            sum_of_products::<I>(&x.0, &w.0)
         }
+    };
+    layer.biases()[0].wrapping_add(products)
+}
+
+/// The dot product of two slices whose length is a multiple of the register size.
+#[inline(always)]
+unsafe fn sum_of_products<I: Isa>(x: &[u8], w: &[u8]) -> i32 {
+    assert!(x.len() == w.len() && x.len().is_multiple_of(I::BYTES));
+    // SAFETY: the caller guarantees the instructions; the assertion checks the lengths.
+    unsafe {
+        let mut sums = I::splat(0);
+        for start in (0..x.len()).step_by(I::BYTES) {
+            sums = I::dot(sums, I::load(x.as_ptr().add(start)), I::load(w.as_ptr().add(start)));
+        }
+        I::sum32(sums)
     }
-    sum
 }
 
 /// Stores the sums of 32 outputs in an array.

@@ -40,6 +40,10 @@ impl Kernel {
         Self::Simd128,
     ];
 
+    /// Whether this binary contains the scalar kernel: every binary, except modules for browsers, to save space.
+    pub(super) const HAS_SCALAR: bool =
+        !cfg!(all(target_arch = "wasm32", target_feature = "simd128", not(feature = "full")));
+
     /// Whether this processor supports the kernel.
     #[cfg(target_arch = "x86_64")]
     pub fn is_available(self) -> bool {
@@ -78,7 +82,7 @@ impl Kernel {
     /// Whether this binary contains the kernel.
     pub fn is_built(self) -> bool {
         match self {
-            Self::Scalar => true,
+            Self::Scalar => Self::HAS_SCALAR,
             Self::Sse41 | Self::Avx2 | Self::Avx512 | Self::Avx512Vnni => {
                 cfg!(target_arch = "x86_64")
             }

@@ -68,7 +68,7 @@ macro_rules! dispatch {
             #[cfg(target_arch = "aarch64")]
             Kernel::Neon => unsafe { neon::$name::<$($size),+>($($argument),+) },
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            Kernel::Simd128 => wasm::$name::<$($size),+>($($argument),+),
+            kernel if kernel == Kernel::Simd128 || !Kernel::HAS_SCALAR => wasm::$name::<$($size),+>($($argument),+),
             _ => scalar::$name::<$($size),+>($($argument),+),
         }
     };

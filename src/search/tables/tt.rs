@@ -24,7 +24,7 @@ use bytemuck::Zeroable;
 use crate::board::{Move, Position};
 use crate::search::params;
 use crate::search::score::{self, Value};
-use crate::util::{memory, prefetch::prefetch};
+use crate::util::{memory, prefetch::prefetch, scale::scaled};
 
 /// Relation of a stored score to the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -289,8 +289,7 @@ impl TranspositionTable {
 
     #[inline]
     fn cluster(&self, key: u64) -> &Cluster {
-        let index = ((u128::from(key) * self.clusters.len() as u128) >> 64) as usize;
-        &self.clusters[index]
+        &self.clusters[scaled(key, self.clusters.len())]
     }
 
     /// Prefetches the cluster of `key`.

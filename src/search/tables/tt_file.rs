@@ -219,6 +219,7 @@ mod tests {
     use super::*;
     use crate::board::Move;
     use crate::util::rng::SplitMix64;
+    use crate::util::scale::scaled;
 
     const NET: &str = "0123456789abcdef";
 
@@ -300,7 +301,7 @@ mod tests {
         for _ in 0..10_000 {
             let key = rng.next_u64();
             let (from, to) = (1 + rng.below(100), 1 + rng.below(100));
-            let index = |n: usize| ((u128::from(key) * n as u128) >> 64) as usize;
+            let index = |n: usize| scaled(key, n);
             let targets = targets(index(from), from, to);
             assert!(targets.contains(&index(to)), "{key:x} from {from} to {to}: {targets:?}");
         }
