@@ -3,8 +3,11 @@
 
 use std::env::var_os;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use flate2::{Compression, write::GzEncoder};
 
 #[path = "src/nnue/version.rs"]
 mod version;
@@ -40,7 +43,20 @@ fn embed_net(root: &Path) {
         std::process::exit(1);
     }
     println!("cargo:rerun-if-changed={}", net.display());
-    println!("cargo:rustc-env=ZOOTHERA_NET={}", net.display());
+    let embedded = if var_os("CARGO_FEATURE_FULL").is_some() { net } else { compressed(&net) };
+    println!("cargo:rustc-env=ZOOTHERA_NET={}", embedded.display());
+}
+
+/// A compressed copy of the network, for a browser that downloads it: a quarter smaller. `src/nnue/network.rs` unpacks
+/// it.
+fn compressed(net: &Path) -> PathBuf {
+    let copy = PathBuf::from(var_os("OUT_DIR").expect("cargo sets this")).join("net.gz");
+    let file = fs::read(net).expect("the header was read");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(&file).expect("memory can be written");
+    let packed = packed.finish().expect("memory can be written");
+    fs::write(&copy, packed).unwrap_or_else(|error| panic!("cannot write {}: {error}", copy.display()));
+    copy
 }
 
 /// The reason why a file is not a network, with the loader's messages; `None` if its header is valid. Only the loader

@@ -30,6 +30,7 @@ use crate::tools::genfens::GenfensArgs;
 use crate::tools::net::NetCommand;
 use crate::tools::perft::PerftArgs;
 use crate::tools::play::PlayArgs;
+#[cfg(feature = "full")]
 use crate::tools::tables::TablesCommand;
 #[cfg(feature = "full")]
 use crate::train::run::TrainArgs;
@@ -84,6 +85,7 @@ pub(crate) enum Command {
         command: NetCommand,
     },
     /// Verify the files of Syzygy tablebases
+    #[cfg(feature = "full")]
     Tables {
         /// Subcommand.
         #[command(subcommand)]

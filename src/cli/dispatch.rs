@@ -14,14 +14,14 @@ use super::{Cli, Command};
 use super::{manual, training};
 use crate::tools::play::PlayArgs;
 use crate::tools::prompt::Typed;
-use crate::tools::{analyse, bench, cpu, epd, eval, genfens, net, perft, play, prompt, tables};
+use crate::tools::{analyse, bench, cpu, epd, eval, genfens, net, perft, play, prompt};
 use crate::util::console::{Printable, use_colour};
 use crate::util::interrupt::{self, Interrupted};
 use crate::util::reason;
 use crate::util::text::printable;
 use crate::{book, review, uci};
 #[cfg(feature = "full")]
-use crate::{distill, matches, train};
+use crate::{distill, matches, tools::tables, train};
 
 /// First words of UCI commands that can be given as arguments. Words that are also commands of the command line
 /// (`bench`, `eval`, `perft`, `cpu`, `help`) are excluded.
@@ -154,6 +154,7 @@ fn run_command(command: Command) -> Result<()> {
         Command::Book { command } => book::run::run(&command, out, err),
         Command::Epd(args) => epd::run(&args, out, err),
         Command::Net { command } => net::run(&command, out),
+        #[cfg(feature = "full")]
         Command::Tables { command } => tables::run(&command, out, err),
         #[cfg(feature = "full")]
         Command::NetMaterial { file, no_squares } => net::write(&file, &train::material_net(!no_squares)),

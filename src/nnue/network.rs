@@ -1,9 +1,12 @@
 //! A parsed network.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+
+use flate2::read::GzDecoder;
 
 use super::architecture::{Activation, Architecture, Shape, VERSION_OWN};
 use super::container::{file_size, read_header, write_header};
@@ -13,11 +16,25 @@ use super::reader::ByteReader;
 use super::transformer::Transformer;
 
 /// The bytes of the net that was selected at build time. The build script rejects files that are not networks;
-/// `make EVALFILE=` also runs the loader to check the whole file.
+/// `make EVALFILE=` also runs the loader to check the whole file. Compressed in builds without the feature `full`.
 static EMBEDDED: &[u8] = include_bytes!(env!("ZOOTHERA_NET"));
 
 /// Maximum accepted file size, in bytes: about four times the largest published network.
 const MAX_FILE_SIZE: u64 = 512 << 20;
+
+/// The file of the embedded net.
+///
+/// # Panics
+/// If it was compressed and cannot be unpacked.
+fn embedded_file() -> Cow<'static, [u8]> {
+    if cfg!(feature = "full") {
+        return EMBEDDED.into();
+    }
+    let mut file = Vec::new();
+    let unpacked = GzDecoder::new(EMBEDDED).read_to_end(&mut file);
+    unpacked.expect("the build script compressed the file");
+    file.into()
+}
 
 /// A network ready for evaluation.
 pub struct Network {
@@ -35,7 +52,7 @@ impl Network {
     /// If the embedded file is not a valid network.
     pub fn embedded() -> Arc<Self> {
         static PARSED: OnceLock<Arc<Network>> = OnceLock::new();
-        let parse = || match Self::from_bytes(EMBEDDED) {
+        let parse = || match Self::from_bytes(&embedded_file()) {
             Ok(network) => Arc::new(network),
             Err(error) => panic!("cannot use the embedded network: {error}"),
         };

@@ -17,6 +17,7 @@ pub(crate) mod perft;
 pub(crate) mod play;
 pub(crate) mod prompt;
 pub(crate) mod subjects;
+#[cfg(feature = "full")]
 pub(crate) mod tables;
 pub(crate) mod variation;
 

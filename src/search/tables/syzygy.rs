@@ -13,8 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use anyhow::{Result, bail};
 use shakmaty::Chess;
-use shakmaty_syzygy::{Metric, ProbeError, SyzygyError, Tablebase, Wdl};
+use shakmaty_syzygy::{Metric, ProbeError, SyzygyError, Tablebase};
 
+pub(in crate::search) use shakmaty_syzygy::Wdl;
+
+pub use super::loaded_tables::LoadedTables;
+pub(in crate::search) use super::loaded_tables::{WIN, class};
 use super::table_checksum;
 use crate::board::{Move, Position};
 use crate::search::options::SearchOptions;
@@ -43,19 +47,6 @@ struct Damage {
     unreported: Mutex<Vec<String>>,
     /// Whether `unreported` is not empty, so that the search does not need to lock it.
     has_unreported: AtomicBool,
-}
-
-/// Summary of opening a list of directories.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LoadedTables {
-    /// Files found.
-    pub files: usize,
-    /// Largest number of men on the board in any table.
-    pub men: usize,
-    /// Directories that contain tables.
-    pub directories: Vec<PathBuf>,
-    /// Problems with other directories and files.
-    pub problems: Vec<String>,
 }
 
 #[cfg(any(unix, windows))]
@@ -225,18 +216,6 @@ impl Syzygy {
     }
 }
 
-impl LoadedTables {
-    /// The first five problems, and the number of the others.
-    pub fn problems_in_words(&self) -> String {
-        const SHOWN: usize = 5;
-        let mut text = self.problems[..self.problems.len().min(SHOWN)].join(", ");
-        if let Some(more) = self.problems.len().checked_sub(SHOWN).filter(|&n| n > 0) {
-            text.push_str(&format!(", and {more} more"));
-        }
-        text
-    }
-}
-
 /// Verifies the name, the first bytes and the checksum of a table. The error is the reason why it is not a valid table.
 pub(crate) fn verify_file(path: &Path) -> Result<(), String> {
     check_magic(path)?;
@@ -285,27 +264,9 @@ fn directories(path: &str) -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(path).filter(|directory| !directory.as_os_str().is_empty())
 }
 
-/// Class of a win that the 50-move rule does not spoil.
-pub(in crate::search) const WIN: i32 = 2;
-
-/// Class of a distance to zeroing `dtz`: win 2, win spoilt by the 50-move rule 1, draw 0; negative for losses.
-pub(in crate::search) fn class(dtz: i32, halfmoves: i32, rule: bool) -> i32 {
-    let in_time = !rule || dtz.abs() + halfmoves <= 100;
-    dtz.signum() * if in_time { WIN } else { 1 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn class_depends_on_the_50_move_rule() {
-        assert_eq!(class(12, 0, true), 2);
-        assert_eq!(class(60, 50, true), 1);
-        assert_eq!(class(60, 50, false), 2);
-        assert_eq!(class(-101, 0, true), -1);
-        assert_eq!(class(0, 30, true), 0);
-    }
 
     #[test]
     fn open_of_missing_directory_names_it() {

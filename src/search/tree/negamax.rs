@@ -26,14 +26,13 @@
 // CITE: order and conditions of the steps: Stockfish (SF-2026-08; short names as in the credits of the search's map).
 // Cutoffs by the table come before the static evaluation here, after it there.
 
-use shakmaty_syzygy::Wdl;
-
 use super::node::{Node, NodeType, NullWindow, Pv};
 use super::step::{Exit, Searched, Step, cut_if, settle};
 use crate::board::Move;
 use crate::search::params;
 use crate::search::rules;
 use crate::search::score::{self, DRAW, MAX_PLY, NONE, TB_WIN, Value};
+use crate::search::tables::syzygy::Wdl;
 use crate::search::tables::tt::{Bound, TableEntry, score_at};
 use crate::search::threads::worker::Worker;
 
