@@ -144,7 +144,9 @@ mod tests {
     #[test]
     fn level_misses_moves_as_often_as_their_probability_says() {
         let root = position("4k3/8/8/2p5/8/8/7P/2R3K1 w - - 0 1");
-        let oversight = Level::of(800, 0).handicap.oversight;
+        // The position is technically won, so the oversight is reduced.
+        let oversight = turn(800, 0, &root).handicap.oversight;
+        assert!(0 < oversight && oversight < Level::of(800, 0).handicap.oversight);
         for m in ["c1c5", "c1d1", "h2h3", "g1f1"] {
             let m = root.parse_uci(m).expect("legal");
             let missed = (0..4000).filter(|&seed| turn(800, seed, &root).misses(&root, m)).count();
@@ -160,9 +162,9 @@ mod tests {
         for seed in 0..500 {
             assert!(!turn(500, seed, &check).misses(&check, block));
         }
-        let mut taken = position("4k3/8/8/8/q7/8/R7/Q3K3 b - - 0 1");
+        let mut taken = position("4k3/8/8/8/q7/8/R6P/Q3K3 b - - 0 1");
         taken.do_move(taken.parse_uci("a4a2").expect("legal"));
-        let (back, other) = (taken.parse_uci("a1a2"), taken.parse_uci("a1h8"));
+        let (back, other) = (taken.parse_uci("a1a2"), taken.parse_uci("h2h3"));
         let (back, other) = (back.expect("legal"), other.expect("legal"));
         let missed = |m| (0..500).any(|seed| turn(500, seed, &taken).misses(&taken, m));
         assert!(!missed(back) && missed(other));
