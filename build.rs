@@ -3,11 +3,8 @@
 
 use std::env::var_os;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use flate2::{Compression, write::GzEncoder};
 
 #[path = "src/nnue/version.rs"]
 mod version;
@@ -43,13 +40,19 @@ fn embed_net(root: &Path) {
         std::process::exit(1);
     }
     println!("cargo:rerun-if-changed={}", net.display());
-    let embedded = if var_os("CARGO_FEATURE_FULL").is_some() { net } else { compressed(&net) };
-    println!("cargo:rustc-env=ZOOTHERA_NET={}", embedded.display());
+    #[cfg(not(feature = "full"))]
+    let net = compressed(&net);
+    println!("cargo:rustc-env=ZOOTHERA_NET={}", net.display());
 }
 
 /// A compressed copy of the network, for a browser that downloads it: a quarter smaller. `src/nnue/network.rs` unpacks
 /// it.
+#[cfg(not(feature = "full"))]
 fn compressed(net: &Path) -> PathBuf {
+    use std::io::Write as _;
+
+    use flate2::{Compression, write::GzEncoder};
+
     let copy = PathBuf::from(var_os("OUT_DIR").expect("cargo sets this")).join("net.gz");
     let file = fs::read(net).expect("the header was read");
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
