@@ -64,7 +64,7 @@ fn forked() -> Value {
             "fen": "r3k3/2p5/8/3N3p/8/8/8/4K3 w - - 0 2",
             "evaluation": { "eval": { "cp": 600 } },
             "better": [],
-            "refutation": { "san": ["Nxc7+"], "uci": ["d5c7"] },
+            "refutation": { "san": ["Nxc7+", "Kd7", "Nxa8"], "uci": ["d5c7", "e8d7", "c7a8"] },
             "reasons": [{
                 "kind": "loses_material",
                 "text": "2.Nxc7+ forks the king on e8 and the rook on a8, winning a rook and a pawn (2...Kd7 3.Nxa8).",

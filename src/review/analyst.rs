@@ -43,6 +43,9 @@ pub(crate) fn is_over(position: &Position) -> bool {
     position.legal_moves().is_empty() || position.is_insufficient_material()
 }
 
+/// Divisor of a position's limits for the search of a reply that a line lacks.
+const REPLY_PART: u32 = 8;
+
 /// The engine and its limits for a position.
 pub(crate) struct Analyst {
     pool: ThreadPool,
@@ -69,9 +72,24 @@ impl Analyst {
         self.pool.clear();
     }
 
-    /// Searches a position; `None` after Ctrl-C.
+    /// Searches a position; `None` after Ctrl-C. The best line has at least two plies, unless it mates or ends the
+    /// game.
     pub(crate) fn look(&mut self, position: &Position) -> Option<Look> {
-        self.search(position, self.limits.clone(), self.lines)
+        let mut look = self.search(position, self.limits.clone(), self.lines)?;
+        self.extend(position, &mut look)?;
+        Some(look)
+    }
+
+    /// Appends the reply to a best line of one move. A hit in the transposition table may end a line there.
+    fn extend(&mut self, position: &Position, look: &mut Look) -> Option<()> {
+        let is_cut = |line: &&mut Line| line.pv.len() == 1 && matches!(line.score, Score::Centipawns(_));
+        if let Some(line) = look.lines.first_mut().filter(is_cut) {
+            let mut reached = position.clone();
+            reached.do_move(line.pv[0]);
+            let reply = self.search(&reached, shared_out(&self.limits, REPLY_PART), 1)?;
+            line.pv.extend_from_slice(reply.pv());
+        }
+        Some(())
     }
 
     /// Searches a position with `1 / part` of its limits. A depth limit is one ply lower for each halving.
@@ -173,6 +191,30 @@ pub(crate) mod tests {
         let first: Vec<_> = look.lines.iter().map(|line| line.pv[0]).collect();
         assert!(first[0] != first[1] && first[1] != first[2] && first[0] != first[2]);
         assert_eq!(look.best(), Some(first[0]));
+    }
+
+    #[test]
+    fn best_line_of_one_move_gets_a_reply() {
+        let mut analyst = analyst(1000, 1);
+        analyst.limits = Limits { depth: Some(1), ..Limits::default() };
+        let mut cut = 0;
+        for fen in [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "r1bqkb1r/pppp1ppp/2n2n2/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 4 4",
+            "8/5pk1/6p1/8/3K4/8/5PP1/8 b - - 0 40",
+        ] {
+            let root = position(fen);
+            let line = |look: Option<Look>| look.expect("a look").pv().to_vec();
+            cut += usize::from(line(analyst.search(&root, analyst.limits.clone(), 1)).len() == 1);
+            let moves = line(analyst.look(&root));
+            assert!(moves.len() >= 2, "{fen}: {moves:?}");
+            let mut end = root.clone();
+            for m in moves {
+                assert!(end.legal_moves().contains(&m), "{fen}: {m:?}");
+                end.do_move(m);
+            }
+        }
+        assert!(cut > 0, "no line needed a reply");
     }
 
     #[test]

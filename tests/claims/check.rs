@@ -106,6 +106,16 @@ fn check_move(context: &Context, all: &mut Checked) {
         if line.is_err() || played["refutation"].is_null() && !context.after.is_game_over() {
             wrong.push(format!("bad refutation: {line:?}"));
         }
+        let has_score = played["evaluation"]["eval"]["cp"].is_i64();
+        let is_cut = |line: Vec<Chess>| line.len() == 2 && !line[1].is_game_over();
+        if has_score && line.is_ok_and(is_cut) {
+            wrong.push("the refutation has one move".to_owned());
+        }
+        let says =
+            |words: &str| reasons.iter().any(|reason| reason["text"].as_str().unwrap_or_default().contains(words));
+        if says("the game is level now") && says("the game is level (") {
+            wrong.push("says twice that the game is level".to_owned());
+        }
     }
     for reason in reasons {
         all.sentences += 1;
@@ -388,10 +398,12 @@ fn check_text(text: &str, positions: &[Chess]) -> Vec<String> {
 fn check_kind(context: &Context, reason: &Value) -> Option<String> {
     let (had, has) = (context.score(context.had), context.score(&context.played["evaluation"]));
     let claim = &reason["claim"];
-    let draws = context.played["evaluation"]["eval"]["cp"] == 0 && !claim["end"].is_null();
+    let is_zero = context.played["evaluation"]["eval"]["cp"] == 0;
+    let draws = is_zero && !claim["end"].is_null();
     let text = reason["text"].as_str().unwrap_or_default();
     let ok = match reason["kind"].as_str().unwrap_or_default() {
         "throws_away_win" => had >= 300 && has.abs() < 50 && (!text.contains("draw") || draws),
+        "refutation" => !text.contains("draw") || is_zero,
         "turns_win_into_loss" => had >= 300 && has <= -300,
         "throws_away_draw" => had.abs() < 50 && has <= -300,
         "missed_mate" => had == 100_000 && has < 100_000,

@@ -24,6 +24,10 @@ impl ReasonWriter<'_> {
         let draw = self.is_drawn_after();
         let (kind, text) = match (had, has) {
             (3, 0) if draw => ("throws_away_win", "It throws away the win: now a draw."),
+            // The sentence of the refutation also states who is better.
+            (3, 0) if self.punishment().is_some_and(|next| next.kind == "refutation") => {
+                ("throws_away_win", "It throws away the win.")
+            }
             (3, 0) => ("throws_away_win", "It throws away the win: the game is level now."),
             (3, -3) => ("turns_win_into_loss", "It turns a win into a loss."),
             (0, -3) if !matches!(self.after, Score::Mate(_)) => {
@@ -162,7 +166,10 @@ impl ReasonWriter<'_> {
         let features = features.into_iter().take(HARMS).collect::<Vec<_>>();
         let answer = self.answer(1);
         let changes: Vec<String> = features.iter().map(|feature| harm(feature, &answer, self.mover())).collect();
-        let state = stands(standing(rank(self.after)), self.mover());
+        let state = match self.is_drawn_after() {
+            true => "the game ends in a draw".to_owned(),
+            false => stands(standing(rank(self.after)), self.mover()),
+        };
         let score = self.shown(self.after);
         let shown = self.answer(plies);
         let text = if changes.is_empty() {
