@@ -68,9 +68,10 @@ pub(crate) fn reasons(facts: &Facts) -> Vec<Reason> {
         found.extend(writer.only_move());
         return found;
     }
-    found.extend(writer.result());
+    let punishment = writer.punishment();
+    found.extend(writer.result(punishment.as_ref()));
     found.extend(writer.missed_mate());
-    found.extend(writer.punishment());
+    found.extend(punishment);
     found.extend(writer.overlooks_threat());
     found.extend(writer.better_move());
     found.extend(writer.only_move());

@@ -14,8 +14,8 @@ use crate::search::report::Score;
 const HARMS: usize = 2;
 
 impl ReasonWriter<'_> {
-    /// The result that the move gives away, such as a win.
-    pub(super) fn result(&self) -> Option<Reason> {
+    /// The result that the move gives away, such as a win. `next` is the sentence that follows.
+    pub(super) fn result(&self, next: Option<&Reason>) -> Option<Reason> {
         if !self.is_bad() {
             return None;
         }
@@ -23,11 +23,11 @@ impl ReasonWriter<'_> {
         let side = self.mover();
         let draw = self.is_drawn_after();
         let (kind, text) = match (had, has) {
-            (3, 0) if draw => ("throws_away_win", "It throws away the win: now a draw."),
-            // The sentence of the refutation also states who is better.
-            (3, 0) if self.punishment().is_some_and(|next| next.kind == "refutation") => {
+            // The sentence of the refutation also states the new standing.
+            (3, 0) if next.is_some_and(|next| next.kind == "refutation") => {
                 ("throws_away_win", "It throws away the win.")
             }
+            (3, 0) if draw => ("throws_away_win", "It throws away the win: now a draw."),
             (3, 0) => ("throws_away_win", "It throws away the win: the game is level now."),
             (3, -3) => ("turns_win_into_loss", "It turns a win into a loss."),
             (0, -3) if !matches!(self.after, Score::Mate(_)) => {
