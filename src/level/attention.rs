@@ -33,7 +33,8 @@ const RETREAT: i32 = 1;
 const HEAVY_PIECE: i32 = 1;
 
 /// Probability, in [`PARTS`], that a level with this `oversight` misses `m`, a legal move. Recaptures, and king moves
-/// other than castling, are never missed. The probability is also 0 if several additions apply, as for most checks by an attacked piece.
+/// other than castling, are never missed. The probability is also 0 if several additions apply, as for most checks by
+/// an attacked piece.
 pub(super) fn miss_probability(oversight: u32, position: &Position, m: Move) -> u32 {
     let role = position.moved_piece(m).role;
     if (role == Role::King && !position.is_castling(m)) || is_recapture(position, m) {
