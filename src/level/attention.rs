@@ -3,7 +3,7 @@
 //! People look first at captures, checks, threats and attacked pieces, and seldom at moves that seem to lose material.
 //! A level therefore misses most often the moves that people seldom play, its own and the opponent's.
 
-use crate::board::{Move, Position, Role, attacks};
+use crate::board::{Move, Position, Role, attacks, value_as_target};
 
 /// The unit of the probabilities: one in `PARTS`.
 pub(super) const PARTS: u64 = 1024 * 8;
@@ -77,7 +77,8 @@ fn is_attacked(position: &Position, m: Move, role: Role) -> bool {
     let around = position.attackers_to(m.from(), position.occupied());
     let attackers = around & position.by_color(!position.turn());
     let is_protected = (around & position.by_color(position.turn())).any();
-    let is_cheaper = |square| position.role_at(square).is_some_and(|attacker| worth(attacker) < worth(role));
+    let is_cheaper =
+        |square| position.role_at(square).is_some_and(|attacker| value_as_target(attacker) < value_as_target(role));
     attackers.any() && (!is_protected || attackers.into_iter().any(is_cheaper))
 }
 
@@ -88,7 +89,7 @@ fn threatens(position: &Position, m: Move, role: Role) -> bool {
     }
     let occupied = position.occupied().without(m.from()).with(m.to());
     let attacked = attacks::attacks(m.to(), position.moved_piece(m), occupied) & position.by_color(!position.turn());
-    let is_target = |target| target != Role::King && worth(target) > worth(role);
+    let is_target = |target| target != Role::King && value_as_target(target) > value_as_target(role);
     attacked.into_iter().any(|square| position.role_at(square).is_some_and(is_target))
 }
 
@@ -96,11 +97,6 @@ fn threatens(position: &Position, m: Move, role: Role) -> bool {
 fn is_retreat(position: &Position, m: Move) -> bool {
     let ranks_up = m.to().rank() as i32 - m.from().rank() as i32;
     position.turn().fold_wb(ranks_up, -ranks_up) < 0
-}
-
-/// The value of a role in pawns, bishop and knight equal.
-fn worth(role: Role) -> i32 {
-    [1, 3, 3, 5, 9, 100][role as usize - 1]
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! therefore choose a move that a missed move refutes. Every turn draws new missed moves ([`attention`]).
 
 use super::{Handicap, Level, attention, mix, technique};
-use crate::board::{Color, Move, Position, Role};
+use crate::board::{Color, Move, Position, Role, material};
 
 /// Minimum number of nodes in technically won positions.
 const NODES_FOR_TECHNIQUE: u64 = 1500;
@@ -88,15 +88,9 @@ fn eased(handicap: Handicap, root: &Position) -> Handicap {
 
 /// Whether `us` has a winning advantage in material, and the opponent at most a minor piece and pawns.
 fn is_technical(position: &Position, us: Color) -> bool {
-    let theirs = points(position, !us);
+    let theirs = material(position, !us);
     let their_pieces = theirs - position.pieces(!us, Role::Pawn).count() as i32;
-    their_pieces <= HARMLESS_POINTS && points(position, us) - theirs >= WINNING_POINTS
-}
-
-/// Material of one side in pawns (9, 5, 3, 3, 1).
-fn points(position: &Position, color: Color) -> i32 {
-    let worth = [(Role::Pawn, 1), (Role::Knight, 3), (Role::Bishop, 3), (Role::Rook, 5), (Role::Queen, 9)];
-    worth.map(|(role, points)| points * position.pieces(color, role).count() as i32).iter().sum()
+    their_pieces <= HARMLESS_POINTS && material(position, us) - theirs >= WINNING_POINTS
 }
 
 /// An approximately normal deviate with standard deviation `sigma`, from the random bits of `chance`: the sum of four

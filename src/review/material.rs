@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::board::{Bitboard, Color, Move, Position, Role};
+use crate::board::{Bitboard, Color, Move, Position, Role, piece_value};
 
 /// Plies of a line that are examined and shown; later moves are guesses.
 pub(crate) const HORIZON: usize = 10;
@@ -10,24 +10,18 @@ pub(crate) const HORIZON: usize = 10;
 /// Numerator and denominator of the share of a line's result that the early part must reach: two thirds.
 const EARLY_SHARE: (i32, i32) = (2, 3);
 
-/// The kinds of pieces that can be won, most valuable first, with their values in pawns.
-const KINDS: [(Role, i32, &str, &str); 5] = [
-    (Role::Queen, 9, "a queen", "queens"),
-    (Role::Rook, 5, "a rook", "rooks"),
-    (Role::Bishop, 3, "a bishop", "bishops"),
-    (Role::Knight, 3, "a knight", "knights"),
-    (Role::Pawn, 1, "a pawn", "pawns"),
+/// The kinds of pieces that can be won, most valuable first, with their names.
+const KINDS: [(Role, &str, &str); 5] = [
+    (Role::Queen, "a queen", "queens"),
+    (Role::Rook, "a rook", "rooks"),
+    (Role::Bishop, "a bishop", "bishops"),
+    (Role::Knight, "a knight", "knights"),
+    (Role::Pawn, "a pawn", "pawns"),
 ];
 
 /// Indices of the minor pieces in [`KINDS`].
 const BISHOP: usize = 2;
 const KNIGHT: usize = 3;
-
-/// Value of a piece in pawns; 0 for a king.
-pub(crate) fn worth(role: Role) -> i32 {
-    let kind = KINDS.iter().find(|(kind, ..)| *kind == role);
-    kind.map_or(0, |(_, worth, ..)| *worth)
-}
 
 /// Surplus of one side in each kind of piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +38,7 @@ impl Balance {
 
     /// The balance in pawns.
     pub(crate) fn points(self) -> i32 {
-        KINDS.iter().zip(self.0).map(|((_, worth, ..), n)| worth * n).sum()
+        KINDS.iter().zip(self.0).map(|(&(role, ..), n)| piece_value(role) * n).sum()
     }
 
     /// Change since an earlier balance. A bishop for a knight is an even trade and is omitted.
@@ -65,7 +59,7 @@ impl Balance {
             .iter()
             .zip(self.0)
             .filter(|(_, n)| n * sign > 0)
-            .map(|((_, _, one, many), n)| match n.abs() {
+            .map(|((_, one, many), n)| match n.abs() {
                 1 => (*one).to_owned(),
                 n => format!("{} {many}", in_words(n)),
             })

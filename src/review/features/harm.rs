@@ -4,7 +4,7 @@ use shakmaty::Rank;
 
 use super::{Feature, FeatureKind};
 use crate::board::attacks::{attacks, pawn_attacks};
-use crate::board::{Bitboard, Color, File, Move, Position, Role, Square};
+use crate::board::{Bitboard, Color, File, Move, Position, Role, Square, piece_value};
 use crate::review::motifs::Man;
 
 /// Minimum relative rank, from 0, of a new passed pawn that is reported.
@@ -85,7 +85,7 @@ impl Lines<'_> {
         };
         let new = reach(&after, answer.to()).contains(escape.from())
             && !reach(&before, answer.from()).contains(escape.from());
-        let dearer = worth(attacker) < worth(attacked);
+        let dearer = piece_value(attacker) < piece_value(attacked);
         let quiet = attacked != Role::King
             && !after.is_capture(escape)
             && !after.is_castling(escape)
@@ -191,10 +191,6 @@ fn castles(start: &Position, line: &[Move], color: Color) -> bool {
         position.do_move(m);
         castles
     })
-}
-
-fn worth(role: Role) -> i32 {
-    crate::review::material::worth(role)
 }
 
 fn pawn_on(square: Square) -> Man {

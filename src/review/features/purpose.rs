@@ -3,8 +3,7 @@
 use super::harm::passed_pawns;
 use super::{Feature, FeatureKind};
 use crate::board::attacks::attacks;
-use crate::board::{Bitboard, Color, Move, Position, Role, Square};
-use crate::review::material::worth;
+use crate::board::{Bitboard, Color, Move, Position, Role, Square, piece_value};
 use crate::review::motifs::Man;
 
 /// The extended centre: c4 to f5.
@@ -76,8 +75,8 @@ impl Step<'_> {
             .into_iter()
             .filter_map(|square| man(&self.after, square))
             .filter(|man| !matches!(man.role, Role::King | Role::Pawn))
-            .filter(|man| worth(man.role) > worth(piece.role) || unprotected(man.square))
-            .max_by_key(|man| worth(man.role))?;
+            .filter(|man| piece_value(man.role) > piece_value(piece.role) || unprotected(man.square))
+            .max_by_key(|man| piece_value(man.role))?;
         Some(Feature::of(FeatureKind::Attacks, vec![piece, target]))
     }
 
@@ -98,7 +97,7 @@ impl Step<'_> {
             .filter(saved)
             .filter_map(|square| man(&self.after, square))
             .filter(|man| man.role != Role::King)
-            .max_by_key(|man| worth(man.role))?;
+            .max_by_key(|man| piece_value(man.role))?;
         Some(Feature::of(FeatureKind::Protects, vec![target]))
     }
 
@@ -128,7 +127,7 @@ impl Step<'_> {
         let opened = |square: &Square| free(&self.after, *square) >= free(self.before, *square) + OPENED;
         let mut men: Vec<Man> =
             sliders.into_iter().filter(same).filter(opened).filter_map(|square| man(&self.after, square)).collect();
-        men.sort_by_key(|man| std::cmp::Reverse(worth(man.role)));
+        men.sort_by_key(|man| std::cmp::Reverse(piece_value(man.role)));
         (!men.is_empty()).then(|| Feature::of(FeatureKind::OpensLines, men))
     }
 

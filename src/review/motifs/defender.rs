@@ -1,8 +1,8 @@
 //! Overloaded defender and removal of a defender.
 
-use super::walk::{Walk, attackers, can_capture, man, reach, value};
+use super::walk::{Walk, attackers, can_capture, man, reach};
 use super::{Kind, Man, Motif};
-use crate::board::{Bitboard, Square};
+use crate::board::{Bitboard, Square, value_as_target};
 
 /// Minimum value, in pawns, of a piece whose defender is removed.
 const MIN_VALUE: i32 = 3;
@@ -45,7 +45,7 @@ pub(super) fn removal(walk: &Walk) -> Option<Motif> {
     }
     walk.own_plies().find_map(|ply| {
         let defender = walk.captured(ply)?;
-        let target = walk.captured(ply + 2).filter(|target| value(target.role) >= MIN_VALUE)?;
+        let target = walk.captured(ply + 2).filter(|target| value_as_target(target.role) >= MIN_VALUE)?;
         let before = walk.before(ply);
         let stood = man(before, target.square) == Some(target) && target.square != defender.square;
         let side = walk.side();

@@ -3,9 +3,9 @@
 //! Discovered attack: a move opens the line of another piece, which then captures the attacked piece; or the opened
 //! line gives check, and the piece that moved captures.
 
-use super::walk::{Walk, attackers, is_slider, man, reach, value};
+use super::walk::{Walk, attackers, is_slider, man, reach};
 use super::{Kind, Man, Motif};
-use crate::board::{Position, Role, Square};
+use crate::board::{Position, Role, Square, value_as_target};
 
 /// Minimum value of the attacked piece, in pawns.
 const MIN_VALUE: i32 = 3;
@@ -17,7 +17,7 @@ pub(super) fn discovered_attack(walk: &Walk) -> Option<Motif> {
     walk.own_plies().find_map(|ply| {
         let Opened { slider: piece, target } = opened(walk, ply)?;
         let (m, next) = (walk.mv(ply)?, walk.mv(ply + 2));
-        let gains = |at: usize| walk.captured(at).is_some_and(|taken| value(taken.role) >= MIN_VALUE);
+        let gains = |at: usize| walk.captured(at).is_some_and(|taken| value_as_target(taken.role) >= MIN_VALUE);
         let works = if target.role == Role::King {
             let takes = next.is_some_and(|next| next.from() == m.to()) && gains(ply + 2);
             takes || gains(ply)
@@ -52,13 +52,14 @@ fn opened(walk: &Walk, ply: usize) -> Option<Opened> {
     attacks
         .filter_map(|(slider, target)| Some(Opened { slider: man(after, slider)?, target: man(after, target)? }))
         .filter(|opened| threatened(after, opened.slider, opened.target))
-        .max_by_key(|opened| value(opened.target.role))
+        .max_by_key(|opened| value_as_target(opened.target.role))
 }
 
 /// Whether the attack threatens something: the king, a more valuable piece, or an unprotected one.
 fn threatened(position: &Position, slider: Man, target: Man) -> bool {
     let unprotected = |square: Square| attackers(position, square, position.turn()).is_empty();
-    value(target.role) >= MIN_VALUE && (value(target.role) > value(slider.role) || unprotected(target.square))
+    value_as_target(target.role) >= MIN_VALUE
+        && (value_as_target(target.role) > value_as_target(slider.role) || unprotected(target.square))
 }
 
 /// Two pieces give check, and the line mates or wins material.

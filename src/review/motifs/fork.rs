@@ -1,8 +1,8 @@
 //! Fork: a move attacks two pieces with one, the reply leaves one of them attacked, and the same piece captures it.
 
-use super::walk::{Walk, attackers, man, reach, value};
+use super::walk::{Walk, attackers, man, reach};
 use super::{Kind, Man, Motif};
-use crate::board::{Position, Role, Square};
+use crate::board::{Position, Role, Square, value_as_target};
 
 /// Minimum value of a forked piece, in pawns.
 const MIN_VALUE: i32 = 3;
@@ -28,12 +28,13 @@ fn targets(position: &Position, piece: Man) -> Vec<Man> {
     let threatened = |square: &Square| {
         position.role_at(*square).is_some_and(|role| {
             role == Role::King
-                || value(role) >= MIN_VALUE
-                    && (value(role) > value(piece.role) || attackers(position, *square, them).is_empty())
+                || value_as_target(role) >= MIN_VALUE
+                    && (value_as_target(role) > value_as_target(piece.role)
+                        || attackers(position, *square, them).is_empty())
         })
     };
     let mut targets: Vec<Man> =
         attacked.into_iter().filter(threatened).filter_map(|square| man(position, square)).collect();
-    targets.sort_by_key(|target| std::cmp::Reverse(value(target.role)));
+    targets.sort_by_key(|target| std::cmp::Reverse(value_as_target(target.role)));
     targets
 }

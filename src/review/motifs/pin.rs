@@ -1,9 +1,9 @@
 //! Pin, in two forms. A move pins a piece to its king or to a more valuable piece, and the pinned piece is captured. Or
 //! the only protector of a captured piece is pinned to its king and cannot recapture.
 
-use super::walk::{Walk, can_capture, is_slider, man, reach, value, xray_target};
+use super::walk::{Walk, can_capture, is_slider, man, reach, xray_target};
 use super::{Kind, Man, Motif};
-use crate::board::{Bitboard, Color, Position, Role, Square};
+use crate::board::{Bitboard, Color, Position, Role, Square, value_as_target};
 
 /// Minimum value of a pinned piece, in pawns.
 const MIN_VALUE: i32 = 3;
@@ -17,7 +17,7 @@ pub(super) fn pin(walk: &Walk) -> Option<Motif> {
 
 /// Detects a move that pins a piece. The same side's next move captures the pinned piece on the same square.
 fn pins(walk: &Walk, ply: usize) -> Option<Motif> {
-    let taken = walk.captured(ply + 2).filter(|taken| value(taken.role) >= MIN_VALUE)?;
+    let taken = walk.captured(ply + 2).filter(|taken| value_as_target(taken.role) >= MIN_VALUE)?;
     let (before, after) = (walk.before(ply), walk.after(ply));
     let side = walk.side();
     let pinner = |position: &Position| {
@@ -42,7 +42,8 @@ fn pinned_to(position: &Position, square: Square, target: Man) -> Option<Pin> {
     reach(position, square).contains(target.square).then_some(())?;
     let back = xray_target(position, square, target.square)?;
     let enemy = position.by_color(!color_at(position, square)?);
-    let dearer = value(back.role) > value(target.role) && value(back.role) > value(slider.role);
+    let dearer = value_as_target(back.role) > value_as_target(target.role)
+        && value_as_target(back.role) > value_as_target(slider.role);
     let both = enemy.contains(back.square) && enemy.contains(target.square);
     (both && dearer).then_some(Pin { slider, shielded: back })
 }

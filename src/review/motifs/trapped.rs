@@ -1,9 +1,9 @@
 //! Trapped piece: a move attacks a piece that is lost on its square and on every square within its reach, and the
 //! line captures the piece.
 
-use super::walk::{Walk, attackers, man, value};
+use super::walk::{Walk, attackers, man};
 use super::{Kind, Man, Motif};
-use crate::board::{Move, Position, Role, Square};
+use crate::board::{Move, Position, Role, Square, value_as_target};
 
 /// Minimum gain in centipawns, by static exchange, that counts as a win of material.
 const WINS: i32 = 100;
@@ -22,7 +22,7 @@ pub(super) fn trapped_piece(walk: &Walk) -> Option<Motif> {
         let pieces = after.by_color(after.turn()).into_iter();
         let trapped = pieces
             .filter_map(|square| man(after, square))
-            .filter(|target| value(target.role) >= 3 && target.role != Role::King)
+            .filter(|target| value_as_target(target.role) >= 3 && target.role != Role::King)
             .filter(|target| is_trapped(after, *target) && !could_be_won(walk, ply, *target))
             .find(|target| is_captured(walk, ply, *target))?;
         Some(Motif { kind: Kind::TrappedPiece, ply, piece: walk.mover(ply)?, targets: vec![trapped] })

@@ -3,15 +3,7 @@
 use super::Man;
 use crate::board::attacks::attacks;
 use crate::board::{Bitboard, Color, Move, Position, Role, Square};
-use crate::review::material::{HORIZON, Swing, swing, worth};
-
-/// Value of a king in comparisons of pieces, in pawns.
-const KING: i32 = 100;
-
-/// The value of a role in pawns. A king has a larger value than all other pieces together.
-pub(super) fn value(role: Role) -> i32 {
-    if role == Role::King { KING } else { worth(role) }
-}
+use crate::review::material::{HORIZON, Swing, swing};
 
 /// A line from a position, up to the horizon.
 pub(crate) struct Walk {

@@ -4,10 +4,11 @@ use super::bad::{rest, threat_claim, threat_words};
 use super::claim::Claim;
 use super::words::{Form, line, motif_phrase};
 use super::{Gain, Look, Reason, ReasonWriter, mate_for, motifs, rank, standing};
+use crate::board::piece_value;
 use crate::review::chance::winning;
 use crate::review::features::{Feature, queen_trade};
 use crate::review::mark::MISTAKE;
-use crate::review::material::{Swing, settled, worth};
+use crate::review::material::{Swing, settled};
 use crate::review::motifs::{Kind, Walk, role_name};
 use crate::search::report::Score;
 
@@ -72,7 +73,7 @@ impl ReasonWriter<'_> {
 
     /// The material won, or "won back" if the opponent has just captured as much.
     pub(super) fn what_is_won(&self, won: &Swing) -> String {
-        let owed = self.facts.position.last_captured().map_or(0, worth);
+        let owed = self.facts.position.last_captured().map_or(0, piece_value);
         if won.points <= owed { format!("back {won}") } else { won.to_string() }
     }
 
