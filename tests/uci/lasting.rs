@@ -43,8 +43,8 @@ fn loaded_table_saves_nodes() {
     let mut first = Driver::start();
     with_file(&mut first);
     let before = total_nodes(&mut first, 10);
-    // The table must contain deeper results: a search to the same depth again may find something new.
-    total_nodes(&mut first, 14);
+    // The table must contain much deeper results: a search to the same depth again may find something new.
+    total_nodes(&mut first, 16);
     first.send("setoption name Save Hash");
     let lines = first.ready();
     assert!(lines.iter().any(|line| line.contains("Save Hash: 16 MiB written to")), "{lines:?}");
@@ -71,7 +71,7 @@ fn invalid_hash_file_keeps_the_table() {
         assert!(errors(&lines)[0].contains("set Hash File first"), "{lines:?}");
     }
     let whole = total_nodes(&mut engine, 10);
-    total_nodes(&mut engine, 14);
+    total_nodes(&mut engine, 16);
     let rubbish = folder.path().join("rubbish");
     std::fs::write(&rubbish, "rubbish").expect("room");
     let missing = folder.path().join("missing");
