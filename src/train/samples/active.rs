@@ -1,7 +1,7 @@
 //! Active features of both perspectives of a board.
 //!
-//! The trainer orders the transformer's rows by *piece row* first and king second (`row = kings * piece_row + king`),
-//! so that the real rows of one factor row are contiguous. The file's order is king first.
+//! As in a file, rows are ordered by the king's bucket first and *piece row* second (`row = piece_rows * king +
+//! piece_row`), but rows that are never active are left out.
 
 use shakmaty::{Color, Square};
 
@@ -17,7 +17,7 @@ const KING: u8 = 5;
 pub struct Active {
     /// Number of valid rows of each perspective.
     pub count: u8,
-    /// Row indices `kings * piece_row + king`: `[0]` of the side to move, `[1]` of the other side.
+    /// Row indices `piece_rows * king + piece_row`: `[0]` of the side to move, `[1]` of the other side.
     pub rows: [[u16; MAX_ACTIVE]; 2],
 }
 
@@ -33,15 +33,8 @@ impl Active {
     pub fn of(features: Features, record: &Record, mirrored: bool) -> Self {
         let set = features.set();
         let mirror = if mirrored { 7 } else { 0 };
-        let mut views = [View::default(); 2];
-        for piece in record.pieces().filter(|piece| piece.role == KING) {
-            let king = Square::new(u32::from(piece.square ^ mirror));
-            let perspective = Color::from_black(piece.colour == 1);
-            views[usize::from(piece.colour)] = set.view(perspective, king);
-        }
-        let us = u8::from(record.black_to_move());
-        let sides = [us, 1 - us].map(|colour| (colour, views[usize::from(colour)]));
-        let kings = set.kings as u16;
+        let sides = sides(features, record, mirrored);
+        let first_rows = sides.map(|(_, view)| set.piece_rows() as u16 * view.king);
         let mut active = Self::default();
         for piece in record.pieces() {
             let slot = usize::from(active.count);
@@ -55,7 +48,7 @@ impl Active {
                 let is_other = piece.colour != colour;
                 let square = piece.square ^ mirror;
                 let piece_row = set.piece_row(view, piece.role, is_other, square);
-                active.rows[side][slot] = kings * piece_row + view.king;
+                active.rows[side][slot] = first_rows[side] + piece_row;
             }
             active.count += 1;
         }
@@ -67,6 +60,25 @@ impl Active {
     pub fn side(&self, side: usize) -> &[u16] {
         &self.rows[side][..usize::from(self.count)]
     }
+}
+
+/// Returns the king buckets of a record, or of its left-to-right mirror image: of the side to move, and of the other.
+pub fn king_buckets(features: Features, record: &Record, mirrored: bool) -> [u16; 2] {
+    sides(features, record, mirrored).map(|(_, view)| view.king)
+}
+
+/// Returns the colours and views of the side to move and of the other side.
+#[inline]
+fn sides(features: Features, record: &Record, mirrored: bool) -> [(u8, View); 2] {
+    let mirror = if mirrored { 7 } else { 0 };
+    let mut views = [View::default(); 2];
+    for piece in record.pieces().filter(|piece| piece.role == KING) {
+        let king = Square::new(u32::from(piece.square ^ mirror));
+        let perspective = Color::from_black(piece.colour == 1);
+        views[usize::from(piece.colour)] = features.set().view(perspective, king);
+    }
+    let us = u8::from(record.black_to_move());
+    [us, 1 - us].map(|colour| (colour, views[usize::from(colour)]))
 }
 
 /// Packs a board into a record without a label, and with a castling right so that training does not mirror it.
@@ -88,8 +100,8 @@ mod tests {
     /// Returns the rows of a perspective as indices into the file.
     fn file_rows(active: &Active, features: Features, side: usize) -> Vec<u16> {
         let set = features.set();
-        let kings = set.kings as u16;
-        let to_file = |&row: &u16| set.row(row % kings, row / kings);
+        let piece_rows = set.piece_rows() as u16;
+        let to_file = |&row: &u16| set.row(row / piece_rows, row % piece_rows);
         active.side(side).iter().map(to_file).collect()
     }
 

@@ -26,9 +26,12 @@ pub struct StepContext<'a, const L1: usize> {
 #[repr(C, align(64))]
 pub struct Buffers<const L1: usize> {
     inputs: [Inputs<L1>; GROUP],
+    /// Number of positions of the group.
+    count: usize,
     /// With pairwise products: the clipped accumulators, and the deltas of the products.
     clipped: [Inputs<L1>; GROUP],
     product_deltas: [Row<L1>; GROUP],
+    accumulator_deltas: [Deltas<L1>; GROUP],
     sums: [Hidden; GROUP],
     deltas: [Hidden; GROUP],
     upper: [UpperActivations; GROUP],
@@ -79,8 +82,10 @@ impl<const L1: usize> Buffers<L1> {
     pub fn zeros() -> Self {
         Self {
             inputs: [[[0.0; L1]; 2]; GROUP],
+            count: 0,
             clipped: [[[0.0; L1]; 2]; GROUP],
             product_deltas: [[0.0; L1]; GROUP],
+            accumulator_deltas: [[[0.0; L1]; 2]; GROUP],
             sums: [[0.0; HIDDEN]; GROUP],
             deltas: [[0.0; HIDDEN]; GROUP],
             upper: [UpperActivations::default(); GROUP],
@@ -96,7 +101,9 @@ impl<const L1: usize> Buffers<L1> {
     /// stale values, which are not used.
     pub fn forward(&mut self, context: StepContext<L1>, stack: usize, actives: &[Active]) {
         let (snapshot, kernels) = (context.snapshot, context.kernels);
-        let activation = snapshot.architecture.activation;
+        let architecture = snapshot.architecture;
+        let activation = architecture.activation;
+        self.count = actives.len();
         let are_products = activation == Activation::Pairwise;
         let clipped = if are_products { &mut self.clipped } else { &mut self.inputs };
         for (active, inputs) in actives.iter().zip(clipped) {
@@ -112,8 +119,9 @@ impl<const L1: usize> Buffers<L1> {
             pairs.for_each(|(clipped, inputs)| kernels.products(clipped, truncate, &mut inputs[0]));
         }
         let weights = &snapshot.stacks[stack];
-        kernels.first_layer(&self.inputs, &weights.l1, &weights.l1_bias, &mut self.sums);
-        match snapshot.architecture.topology {
+        let outputs = architecture.layers()[0].outputs;
+        kernels.first_layer(outputs, &self.inputs, &weights.l1, &weights.l1_bias, &mut self.sums);
+        match architecture.topology {
             Topology::Skip { .. } => {
                 kernels.upper_skip(&weights.upper, &self.sums, &mut self.upper);
             }
@@ -122,7 +130,8 @@ impl<const L1: usize> Buffers<L1> {
     }
 
     /// Runs the backward pass from the outputs' deltas, which must be zero for unused entries of the group. `penalty`
-    /// is the derivative of the sparsity term by each input of the first layer.
+    /// is the derivative of the sparsity term by each input of the first layer. Calls `store` with each position of the
+    /// group and the deltas of its accumulators.
     pub fn backward(
         &mut self,
         context: StepContext<L1>,
@@ -130,7 +139,7 @@ impl<const L1: usize> Buffers<L1> {
         penalty: f32,
         deltas: &[f32; GROUP],
         gradient: &mut Gradient<L1>,
-        rows: &mut [Deltas<L1>],
+        mut store: impl FnMut(usize, &Deltas<L1>),
     ) {
         let Gradient { accumulators, stacks, .. } = gradient;
         let (kernels, architecture) = (context.kernels, context.snapshot.architecture);
@@ -143,15 +152,22 @@ impl<const L1: usize> Buffers<L1> {
             _ => kernels.upper_backward(upper, &self.upper, deltas, &mut sums.upper, out),
         }
         let (inputs, deltas, tiles) = (&self.inputs, &self.deltas, &weights.l1_tiles);
+        let outputs = architecture.layers()[0].outputs;
+        let units = Units { activation: architecture.activation, outputs, penalty };
         if architecture.activation != Activation::Pairwise {
-            let units = Units { activation: architecture.activation, penalty };
             let totals = FirstLayerGradient { weights: &mut sums.l1, accumulators };
-            return kernels.first_layer_backward(units, inputs, deltas, tiles, totals, rows);
+            let out = &mut self.accumulator_deltas[..self.count];
+            kernels.first_layer_backward(units, inputs, deltas, tiles, totals, out);
+            out.iter().enumerate().for_each(|(at, deltas)| store(at, deltas));
+            return;
         }
         let products = &mut self.product_deltas;
-        kernels.first_layer_deltas(penalty, inputs, deltas, tiles, &mut sums.l1, products);
-        for ((clipped, deltas), out) in self.clipped.iter().zip(products).zip(rows) {
+        kernels.first_layer_deltas(units, inputs, deltas, tiles, &mut sums.l1, products);
+        // One buffer for all positions, so that it stays in the first-level cache.
+        let out = &mut self.accumulator_deltas[0];
+        for (at, (clipped, deltas)) in self.clipped.iter().zip(products).take(self.count).enumerate() {
             kernels.products_backward(clipped, deltas, accumulators, out);
+            store(at, out);
         }
     }
 }

@@ -3,8 +3,9 @@
 //! A batch is divided into shards, one per thread ([`shard`]). The active rows of the transformer are indexed
 //! ([`row_index`]). They are copied from the model, together with all other parameters of the passes ([`snapshot`]).
 //! [`layers`] and [`upper`] (the layers after the first one) run the forward and backward passes with the kernels in
-//! [`simd`]; [`psqt`] adds the piece-square values. [`loss`] compares outputs with labels, and [`optimiser`] updates
-//! the parameters. [`stepper`] is the interface that other devices implement too.
+//! [`simd`]; [`psqt`] adds the piece-square values. [`loss`] compares outputs with labels, [`transformer`] sums the
+//! transformer's gradient, and [`optimiser`] updates the parameters. [`stepper`] is the interface that other devices
+//! implement too.
 
 mod layers;
 mod layout;
@@ -16,6 +17,7 @@ mod shard;
 mod simd;
 mod snapshot;
 pub(super) mod stepper;
+mod transformer;
 mod upper;
 
 use anyhow::{Context, Result, ensure};
@@ -23,14 +25,13 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use layers::StepContext;
-use layout::Deltas;
 use loss::Loss;
-use optimiser::{Optimiser, SparseGradient};
-use row_index::RowIndex;
+use optimiser::Optimiser;
 use shard::Shard;
 use simd::Kernels;
 use snapshot::Snapshot;
 use stepper::{ParametersRef, Stepper};
+use transformer::TransformerGradient;
 
 use super::model::Model;
 use super::model::average::Average;
@@ -40,7 +41,6 @@ use super::model::transformer::block;
 use super::samples::Sample;
 use crate::data::Record;
 use crate::nnue::Architecture;
-use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 use crate::util::threads;
 
 /// Size of a trainer.
@@ -54,9 +54,9 @@ pub(super) struct TrainerSize {
 
 /// A model, its optimiser, and the buffers for a batch.
 ///
-/// A step has four parallel phases. The threads find the features of their shards; the active rows are folded; the
-/// threads run their shards forward and backward; the optimiser updates the rows. The dense gradient is summed shard
-/// by shard, so the result depends on the number of threads, but not on their timing.
+/// A step has five parallel phases. The threads find the features of their shards; the active rows are folded; the
+/// threads run their shards forward and backward; the gradients of the rows are summed; the optimiser updates the rows.
+/// Gradients are summed shard by shard, so the result depends on the number of threads, but not on their timing.
 pub(super) struct Trainer<const L1: usize> {
     /// The current model.
     pub model: Model,
@@ -70,7 +70,9 @@ pub(super) struct Trainer<const L1: usize> {
     pool: ThreadPool,
     snapshot: Snapshot<L1>,
     shards: Vec<Shard<L1>>,
-    deltas: Zeroed<Deltas<L1>>,
+    transformer: TransformerGradient,
+    /// Maximum number of positions of a batch.
+    batch: usize,
 }
 
 impl<const L1: usize> Trainer<L1> {
@@ -94,17 +96,18 @@ impl<const L1: usize> Trainer<L1> {
             kernels: Kernels::detect(),
             pool: thread_pool(size.threads)?,
             shards: (0..size.threads.max(1)).map(|_| Shard::new(architecture)).collect(),
-            deltas: zeroed_slice_or_abort(size.batch),
+            transformer: TransformerGradient::zeros(architecture),
+            batch: size.batch,
         })
     }
 
     /// Trains on a batch and returns its mean loss before the step.
     pub fn step(&mut self, batch: &[Sample], rate: f32) -> f32 {
         let (loss, dense) = self.gradient(batch);
-        let indices: Vec<&RowIndex> = self.shards.iter().map(|shard| &shard.index).collect();
-        let sparse = SparseGradient { deltas: &self.deltas, indices: &indices };
         let (optimiser, model, kernels) = (&mut self.optimiser, &mut self.model, self.kernels);
-        self.pool.install(|| optimiser.step(kernels, model, rate, &dense, sparse));
+        let (shards, transformer) = (&self.shards, &self.transformer);
+        let uses = |row: usize| shards.iter().any(|shard| shard.index.uses(row));
+        self.pool.install(|| optimiser.step(kernels, model, rate, &dense, transformer, uses));
         loss
     }
 
@@ -131,27 +134,28 @@ impl<const L1: usize> Trainer<L1> {
         result(&self.model, self.average.as_ref())
     }
 
-    /// Runs a batch forward and backward and returns the mean loss and the dense gradient. `deltas` then contains the
-    /// deltas of the accumulators.
+    /// Runs a batch forward and backward and returns the mean loss and the dense gradient. `transformer` then contains
+    /// the gradient of the rows.
     fn gradient(&mut self, batch: &[Sample]) -> (f32, DenseParameters) {
-        let batch = &batch[..batch.len().min(self.deltas.len())];
+        let batch = &batch[..batch.len().min(self.batch)];
         let count = batch.len();
         let size = count.div_ceil(self.shards.len()).max(1);
         let (kernels, model, snapshot) = (self.kernels, &self.model, &mut self.snapshot);
-        let (shards, deltas) = (&mut self.shards, &mut self.deltas);
+        let (shards, transformer) = (&mut self.shards, &mut self.transformer);
         let loss = self.loss;
         self.pool.install(|| {
             shards.par_iter_mut().enumerate().for_each(|(at, shard)| {
                 let first = (at * size).min(count);
                 let samples = &batch[first..(first + size).min(count)];
-                shard.prepare(model.architecture, samples, first);
+                shard.prepare(model.architecture, samples);
             });
             let indices: Vec<_> = shards.iter().map(|shard| &shard.index).collect();
             snapshot.take_used(kernels, model, &indices);
             let context = StepContext { snapshot, loss, kernels };
             let weight = 1.0 / count.max(1) as f32;
-            let rows = deltas.par_chunks_mut(size);
-            shards.par_iter_mut().zip(rows).for_each(|(shard, rows)| shard.backpropagate(context, weight, rows));
+            shards.par_iter_mut().for_each(|shard| shard.backpropagate(context, weight));
+            let shards: Vec<_> = shards.iter().map(|shard| (&shard.index, &shard.deltas)).collect();
+            transformer.take(kernels, &shards);
         });
         let mut dense = DenseParameters::zeros(self.model.architecture);
         let loss: f64 = self.shards.iter().map(|s| s.collect(&mut dense)).sum();
@@ -219,8 +223,9 @@ pub(super) fn trainer_bytes(architecture: Architecture, averaged: bool, batch: u
     let tables = (3 + usize::from(averaged)) * size_of::<f32>() * set.piece_rows() * block(architecture);
     let fixed = size_of::<i16>() * set.active_rows() * architecture.l1;
     let position = 2 * size_of::<u16>() * architecture.l1 + 8 * size_of::<Sample>() + 512;
+    let gradient = size_of::<f32>() * set.active_rows() * architecture.l1;
     // The snapshot, the net, its bytes, and the bytes of the previous net.
-    tables + 4 * fixed + batch * position
+    tables + gradient + 4 * fixed + batch * position
 }
 
 /// Creates a thread pool with the configured number of threads.

@@ -2,17 +2,15 @@
 //! weights and moments, so the cost of a step depends on the batch and not on the ten million parameters.
 // CITE: Adam: Kingma and Ba (2015); decoupled weight decay: Loshchilov and Hutter (2019).
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
 use crate::nnue::Architecture;
 use crate::train::model::Model;
 use crate::train::model::dense::{DenseParameters, WEIGHTS};
 use crate::train::model::transformer::{self, Table, block, factor};
-use crate::train::step::layout::Deltas;
-use crate::train::step::row_index::RowIndex;
+use crate::train::step::layout::COLUMNS;
 use crate::train::step::simd::{AdamStep, Kernels};
+use crate::train::step::transformer::TransformerGradient;
 
 /// Settings that are constant during a run.
 #[derive(Clone, Copy, Debug)]
@@ -28,10 +26,6 @@ pub struct OptimiserSettings {
     /// Factor by which the export multiplies the output. The scaled weights must fit into the file's bytes.
     pub output_scale: f32,
 }
-
-/// Transformer columns processed at a time. The deltas of a position are read once for each of its pieces, so these
-/// columns of a whole batch should fit into the cache.
-const COLUMNS: usize = 128;
 
 const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
@@ -62,30 +56,22 @@ pub struct Optimiser {
     pub moments: Moments,
 }
 
-/// Gradient of the transformer before summation: the deltas of a batch's accumulators, two per position, and the index
-/// of the accumulators that use each row.
-#[derive(Clone, Copy)]
-pub struct SparseGradient<'a, const L1: usize> {
-    /// Deltas of every position's accumulators.
-    pub deltas: &'a [Deltas<L1>],
-    /// The index of each shard of the batch, in order.
-    pub indices: &'a [&'a RowIndex],
-}
-
 impl Optimiser {
     /// Creates an optimiser that continues from `moments`.
     pub fn new(settings: OptimiserSettings, moments: Moments) -> Self {
         Self { settings, moments }
     }
 
-    /// Takes one step on a batch's gradient, in parallel in the current thread pool.
-    pub fn step<const L1: usize>(
+    /// Takes one step on a batch's gradient, in parallel in the current thread pool. `uses` tells whether a position of
+    /// the batch uses a row of the transformer.
+    pub fn step(
         &mut self,
         kernels: Kernels,
         model: &mut Model,
         rate: f32,
         dense: &DenseParameters,
-        sparse: SparseGradient<L1>,
+        transformer: &TransformerGradient,
+        uses: impl Fn(usize) -> bool + Sync,
     ) {
         self.moments.steps += 1;
         let step = adam_step(self.moments.steps, rate, 0.0);
@@ -98,21 +84,16 @@ impl Optimiser {
             architecture: model.architecture,
             real: adam_step(self.moments.steps, real_rate, real_rate * self.settings.real_decay),
             factor: adam_step(self.moments.steps, rate, rate * self.settings.factor_decay),
-            sparse,
+            gradient: transformer,
+            uses,
         };
-        for first_column in (0..L1).step_by(COLUMNS) {
-            let columns = first_column..(first_column + COLUMNS).min(L1);
-            // The assignment of blocks to threads does not affect the result: each row has a fixed order of summation.
-            model
-                .transformer
-                .par_chunks_exact_mut(size)
-                .zip(self.moments.first.0.par_chunks_exact_mut(size))
-                .zip(self.moments.second.0.par_chunks_exact_mut(size))
-                .enumerate()
-                .for_each(|(piece_row, ((weights, first), second))| {
-                    block_step.run(piece_row, columns.clone(), weights, first, second);
-                });
-        }
+        model
+            .transformer
+            .par_chunks_exact_mut(size)
+            .zip(self.moments.first.0.par_chunks_exact_mut(size))
+            .zip(self.moments.second.0.par_chunks_exact_mut(size))
+            .enumerate()
+            .for_each(|(piece_row, ((weights, first), second))| block_step.run(piece_row, weights, first, second));
     }
 
     /// Updates the dense tensors. `steps` has the constants for biases, then for weights.
@@ -129,56 +110,41 @@ impl Optimiser {
 }
 
 /// Update of the rows that share a factor row.
-struct BlockStep<'a, const L1: usize> {
+struct BlockStep<'a, Uses> {
     kernels: Kernels,
     architecture: Architecture,
     real: AdamStep,
     factor: AdamStep,
-    sparse: SparseGradient<'a, L1>,
+    gradient: &'a TransformerGradient,
+    uses: Uses,
 }
 
-impl<const L1: usize> BlockStep<'_, L1> {
-    /// Updates the columns `columns` of the rows.
-    fn run(&self, piece_row: usize, columns: Range<usize>, weights: &mut [f32], first: &mut [f32], second: &mut [f32]) {
-        let (mut total, mut gradient) = ([0.0; COLUMNS], [0.0; COLUMNS]);
-        let (total, gradient) = (&mut total[..columns.len()], &mut gradient[..columns.len()]);
-        let mut touched = false;
-        let mut adam = |step: &AdamStep, row: usize, gradient: &[f32]| {
-            let range = row * L1 + columns.start..row * L1 + columns.end;
+impl<Uses: Fn(usize) -> bool> BlockStep<'_, Uses> {
+    fn run(&self, piece_row: usize, weights: &mut [f32], first: &mut [f32], second: &mut [f32]) {
+        let (features, l1) = (self.architecture.features, self.architecture.l1);
+        let mut adam = |step: &AdamStep, row: usize, block: usize, gradient: &[f32]| {
+            let start = row * l1 + block * COLUMNS;
+            let range = start..start + COLUMNS;
             let moments = (&mut first[range.clone()], &mut second[range.clone()]);
             self.kernels.adam(step, &mut weights[range], moments.0, moments.1, gradient);
         };
-        let features = self.architecture.features;
+        let mut totals = vec![[0.0; COLUMNS]; l1 / COLUMNS];
+        let mut touched = false;
         for king in 0..features.set().kings {
-            let row = features.set().kings * piece_row + king;
-            if !self.sum(row, columns.start, gradient) {
+            if !(self.uses)(features.set().piece_rows() * king + piece_row) {
                 continue;
             }
             touched = true;
-            adam(&self.real, king, gradient);
-            total.iter_mut().zip(&*gradient).for_each(|(sum, term)| *sum += term);
+            for (block, (gradient, total)) in self.gradient.row(king, piece_row).zip(&mut totals).enumerate() {
+                adam(&self.real, king, block, gradient);
+                total.iter_mut().zip(gradient).for_each(|(sum, term)| *sum += term);
+            }
         }
         if touched {
-            adam(&self.factor, factor(features), total);
-        }
-    }
-
-    /// Sums the gradient of a row, for the columns from `first` on. Returns whether any position uses the row.
-    fn sum(&self, row: usize, first: usize, gradient: &mut [f32]) -> bool {
-        let deltas = self.sparse.deltas.as_flattened().as_flattened();
-        let mut used = false;
-        for index in self.sparse.indices {
-            let users = index.users(row);
-            if users.is_empty() {
-                continue;
+            for (block, total) in totals.iter().enumerate() {
+                adam(&self.factor, factor(features), block, total);
             }
-            if !used {
-                gradient.fill(0.0);
-            }
-            used = true;
-            self.kernels.add_rows::<L1>(deltas, users, first, gradient);
         }
-        used
     }
 }
 

@@ -22,13 +22,13 @@ impl PsqtRows {
 
     /// Copies the values of a model, real plus factor.
     pub fn take(&mut self, dense: &DenseParameters) {
-        let (architecture, kings) = (self.architecture, self.architecture.features.set().kings);
+        let (architecture, piece_rows) = (self.architecture, self.architecture.features.set().piece_rows());
         if self.values.is_empty() {
             return;
         }
         let rows = self.values.chunks_exact_mut(architecture.psqt);
         for (row, out) in rows.enumerate() {
-            let values = folded(&dense.psqt, architecture, row / kings, row % kings);
+            let values = folded(&dense.psqt, architecture, row % piece_rows, row / piece_rows);
             out.iter_mut().zip(values).for_each(|(out, value)| *out = value);
         }
     }
@@ -62,12 +62,14 @@ impl PsqtRows {
         if self.values.is_empty() {
             return;
         }
-        let kings = architecture.features.set().kings;
-        let blocks = total.psqt.chunks_exact_mut(block(architecture));
-        for (block, rows) in blocks.zip(self.values.chunks_exact(kings * width)) {
-            let (real, factor) = block.split_at_mut(kings * width);
-            add(real, rows);
-            rows.chunks_exact(width).for_each(|row| add(factor, row));
+        let buckets = self.values.chunks_exact(architecture.features.set().piece_rows() * width);
+        for (king, rows) in buckets.enumerate() {
+            let blocks = total.psqt.chunks_exact_mut(block(architecture));
+            for (block, row) in blocks.zip(rows.chunks_exact(width)) {
+                add(&mut block[king * width..][..width], row);
+                let factor = block.len() - width;
+                add(&mut block[factor..], row);
+            }
         }
     }
 

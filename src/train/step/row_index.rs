@@ -1,84 +1,178 @@
 //! Index of the accumulators that use each row of the transformer. It makes the optimiser's step sparse.
+//!
+//! Accumulators whose king is in the same bucket use the same few hundred rows. They are numbered one bucket after the
+//! other, and indexed in chunks: the deltas of a chunk and the gradient of the bucket's rows, a block of columns at a
+//! time, fit into the second-level cache together.
 
+use std::ops::Range;
+
+use crate::nnue::Features;
 use crate::train::samples::active::Active;
+
+/// Maximum number of accumulators in a chunk.
+const CHUNK: usize = 1024;
 
 /// For each of the transformer's rows, the accumulators in which it is active, over a range of positions.
 #[derive(Default)]
 pub struct RowIndex {
-    /// Start of each row's accumulators in `users`; one entry more than rows.
+    /// Rows of a king bucket.
+    piece_rows: usize,
+    /// Number of each accumulator: two per position, the side to move's first.
+    numbers: Vec<[u32; 2]>,
+    /// The chunks, in the order of their numbers.
+    chunks: Vec<Chunk>,
+    /// For each chunk, the start of each row's users; one entry more than rows.
     starts: Vec<u32>,
     users: Vec<u32>,
 }
 
+/// A range of accumulators with kings in the same bucket.
+struct Chunk {
+    king: usize,
+    /// Entries of the starts.
+    starts: Range<usize>,
+}
+
 impl RowIndex {
-    /// Sorts the accumulators of `positions` by the rows that they use. The first position has number `first` in the
-    /// batch. An accumulator is `2 * position + side`.
-    pub fn fill(&mut self, rows: usize, positions: &[Active], first: usize) {
-        // Counts are stored two entries later. After the prefix sums, entry `row + 1` is the place of the row's next
-        // user, and at the end it is the start of the next row.
-        self.starts.clear();
-        self.starts.resize(rows + 2, 0);
-        let mut total = 0;
+    /// Numbers the accumulators of `positions`, and sorts them by the rows that they use.
+    pub fn fill(&mut self, features: Features, positions: &[Active]) {
+        let set = features.set();
+        self.piece_rows = set.piece_rows();
+        let king = |active: &Active, side: usize| {
+            active.side(side).first().map_or(0, |&row| usize::from(row) / set.piece_rows())
+        };
+        let mut ends = vec![0; set.kings];
         for active in positions {
-            for side in 0..2 {
-                for &row in active.side(side) {
-                    self.starts[usize::from(row) + 2] += 1;
-                }
-                total += active.side(side).len();
-            }
+            (0..2).for_each(|side| ends[king(active, side)] += 1);
         }
         let mut sum = 0;
-        for start in &mut self.starts {
-            sum += *start;
-            *start = sum;
-        }
-        self.users.resize(total, 0);
+        let firsts: Vec<usize> = ends
+            .iter_mut()
+            .map(|end| {
+                let first = sum;
+                sum += *end;
+                *end = first;
+                first
+            })
+            .collect();
+        // An accumulator in the order of its number, as its position and side.
+        let mut order = vec![(0, 0); 2 * positions.len()];
+        self.numbers.clear();
         for (position, active) in positions.iter().enumerate() {
-            for side in 0..2 {
-                let user = (2 * (first + position) + side) as u32;
-                for &row in active.side(side) {
-                    let next = &mut self.starts[usize::from(row) + 1];
-                    self.users[*next as usize] = user;
-                    *next += 1;
-                }
+            self.numbers.push([0, 1].map(|side| {
+                let next = &mut ends[king(active, side)];
+                order[*next] = (position, side);
+                *next += 1;
+                (*next - 1) as u32
+            }));
+        }
+        self.chunks.clear();
+        self.starts.clear();
+        self.users.clear();
+        for (king, (first, end)) in firsts.into_iter().zip(ends).enumerate() {
+            for first in (first..end).step_by(CHUNK) {
+                let members = first..(first + CHUNK).min(end);
+                let rows = order[members.clone()].iter().map(|&(position, side)| positions[position].side(side));
+                self.add_chunk(king, members.start, rows);
             }
         }
     }
 
-    /// Returns the accumulators that use a row, in order.
-    #[inline]
-    pub fn users(&self, row: usize) -> &[u32] {
-        &self.users[self.starts[row] as usize..self.starts[row + 1] as usize]
+    /// Adds a chunk of accumulators, numbered from `first` on, with the rows that they use.
+    fn add_chunk<'a>(&mut self, king: usize, first: usize, accumulators: impl Iterator<Item = &'a [u16]> + Clone) {
+        let (start, base) = (self.starts.len(), king * self.piece_rows);
+        let user_start = self.users.len();
+        // Counts are stored two entries later. After the prefix sums, entry `row + 1` is the place of the row's next
+        // user, and at the end it is the start of the next row.
+        self.starts.resize(start + self.piece_rows + 2, 0);
+        let starts = &mut self.starts[start..];
+        for &row in accumulators.clone().flatten() {
+            starts[usize::from(row) - base + 2] += 1;
+        }
+        let mut sum = user_start as u32;
+        for start in &mut *starts {
+            sum += *start;
+            *start = sum;
+        }
+        self.users.resize(sum as usize, 0);
+        for (at, rows) in accumulators.enumerate() {
+            for &row in rows {
+                let next = &mut starts[usize::from(row) - base + 1];
+                self.users[*next as usize] = (first + at) as u32;
+                *next += 1;
+            }
+        }
+        self.chunks.push(Chunk { king, starts: start..start + self.piece_rows + 1 });
+    }
+
+    /// Returns the numbers of a position's accumulators.
+    pub fn numbers(&self, position: usize) -> [usize; 2] {
+        self.numbers[position].map(|number| number as usize)
+    }
+
+    /// Returns the chunks of a king bucket. Each is an iterator over the users of the bucket's rows, in order.
+    pub fn chunks(&self, king: usize) -> impl Iterator<Item = impl Iterator<Item = &[u32]>> {
+        self.of_king(king).map(|chunk| {
+            let starts = &self.starts[chunk.starts.clone()];
+            starts.windows(2).map(|range| &self.users[range[0] as usize..range[1] as usize])
+        })
+    }
+
+    /// Whether an accumulator uses a row.
+    pub fn uses(&self, row: usize) -> bool {
+        let (king, row) = (row / self.piece_rows, row % self.piece_rows);
+        self.of_king(king)
+            .any(|chunk| self.starts[chunk.starts.start + row] < self.starts[chunk.starts.start + row + 1])
+    }
+
+    fn of_king(&self, king: usize) -> impl Iterator<Item = &Chunk> {
+        let first = self.chunks.partition_point(|chunk| chunk.king < king);
+        self.chunks[first..].iter().take_while(move |chunk| chunk.king == king)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nnue::Features;
-    use crate::train::samples::active::record_of;
+    use crate::train::samples::active::Active;
+    use crate::train::samples::random_games::positions;
 
     #[test]
-    fn row_index_lists_users_in_order() {
-        let boards = ["2k5/pp6/8/4n3/8/5Q2/6PP/R5K1", "6k1/pp6/8/4n3/8/5Q2/6PP/R5K1", "8/k7/8/8/8/8/8/K7"];
-        let actives = boards.map(|board| {
-            let board = shakmaty::Board::from_ascii_board_fen(board.as_bytes()).unwrap();
-            Active::of(Features::HalfKp, &record_of(&board, false), false)
-        });
-        let mut index = RowIndex::default();
-        let rows = Features::HalfKp.set().active_rows();
-        index.fill(rows, &[Active::default()], 0);
-        index.fill(rows, &actives, 7);
-        let mut expected = vec![Vec::new(); rows];
-        for (position, active) in actives.iter().enumerate() {
-            for side in 0..2 {
-                for &row in active.side(side) {
-                    expected[usize::from(row)].push((2 * (position + 7) + side) as u32);
+    fn chunks_list_users_of_every_row() {
+        for features in [Features::HalfKp, Features::HalfKav2Hm] {
+            let set = features.set();
+            let mut actives: Vec<Active> =
+                positions(3 * CHUNK).iter().map(|record| Active::of(features, record, false)).collect();
+            let mut index = RowIndex::default();
+            index.fill(features, &[Active::default()]);
+            assert!((0..set.active_rows()).all(|row| !index.uses(row)));
+            actives.push(Active::default());
+            index.fill(features, &actives);
+            let mut rows_of = vec![Vec::new(); 2 * actives.len()];
+            let mut largest = 0;
+            for king in 0..set.kings {
+                for chunk in index.chunks(king) {
+                    let mut members = Vec::new();
+                    for (piece_row, users) in chunk.enumerate() {
+                        assert!(users.is_sorted());
+                        let row = (set.piece_rows() * king + piece_row) as u16;
+                        users.iter().for_each(|&user| rows_of[user as usize].push(row));
+                        members.extend_from_slice(users);
+                    }
+                    members.sort_unstable();
+                    members.dedup();
+                    largest = largest.max(members.len());
                 }
             }
-        }
-        for (row, expected) in expected.iter().enumerate() {
-            assert_eq!(index.users(row), expected);
+            assert_eq!(largest, CHUNK);
+            for (position, active) in actives.iter().enumerate() {
+                for (side, number) in index.numbers(position).into_iter().enumerate() {
+                    let mut expected = active.side(side).to_vec();
+                    expected.sort_unstable();
+                    assert_eq!(std::mem::take(&mut rows_of[number]), expected);
+                    assert!(expected.iter().all(|&row| index.uses(usize::from(row))));
+                }
+            }
         }
     }
 }

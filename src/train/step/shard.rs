@@ -6,10 +6,11 @@ use super::layers::{Buffers, Gradient, StepContext};
 use super::layout::{Deltas, GROUP};
 use super::psqt::PsqtRows;
 use super::row_index::RowIndex;
+use super::transformer::PackedDeltas;
 use crate::nnue::Architecture;
 use crate::train::model::dense::DenseParameters;
 use crate::train::samples::Sample;
-use crate::train::samples::active::Active;
+use crate::train::samples::active::{Active, king_buckets};
 
 /// A shard of a batch, and its buffers.
 pub struct Shard<const L1: usize> {
@@ -17,6 +18,8 @@ pub struct Shard<const L1: usize> {
     pub samples: Vec<Sample>,
     /// Index of the rows that the positions use.
     pub index: RowIndex,
+    /// Deltas of the positions' accumulators.
+    pub deltas: PackedDeltas,
     actives: Vec<Active>,
     /// End of the positions of each layer stack.
     ends: Vec<usize>,
@@ -32,6 +35,7 @@ impl<const L1: usize> Shard<L1> {
         Self {
             samples: Vec::new(),
             index: RowIndex::default(),
+            deltas: PackedDeltas::empty(),
             actives: Vec::new(),
             ends: Vec::new(),
             buffers: Box::new(Buffers::zeros()),
@@ -41,23 +45,26 @@ impl<const L1: usize> Shard<L1> {
         }
     }
 
-    /// Copies the samples, sorts them by stack and finds their features. The first sample has number `first` in the
-    /// batch.
-    pub fn prepare(&mut self, architecture: Architecture, samples: &[Sample], first: usize) {
+    /// Copies the samples, sorts them, and finds their features.
+    pub fn prepare(&mut self, architecture: Architecture, samples: &[Sample]) {
         self.samples.clear();
         self.samples.extend_from_slice(samples);
         self.activate(architecture);
-        self.index.fill(architecture.features.set().active_rows(), &self.actives, first);
+        self.index.fill(architecture.features, &self.actives);
+        self.deltas.resize(L1, 2 * samples.len());
     }
 
-    /// Sorts the samples by stack, because a group shares one stack, and finds their features.
+    /// Sorts the samples by stack, because a group shares one stack, and finds their features. Within a stack they are
+    /// sorted by king buckets, so that the rows of the last positions, which are in the cache, are used again.
     fn activate(&mut self, architecture: Architecture) {
+        let features = architecture.features;
         let bucket = |sample: &Sample| architecture.bucket(sample.record.piece_count() as usize);
-        self.samples.sort_by_key(bucket);
+        let kings = |sample: &Sample| king_buckets(features, &sample.record, sample.mirrored);
+        self.samples.sort_by_cached_key(|sample| (bucket(sample), kings(sample)));
         let end = |number| self.samples.partition_point(|sample| bucket(sample) <= number);
         self.ends.clear();
         self.ends.extend((0..architecture.buckets).map(end));
-        let active = |sample: &Sample| Active::of(architecture.features, &sample.record, sample.mirrored);
+        let active = |sample: &Sample| Active::of(features, &sample.record, sample.mirrored);
         self.actives.clear();
         self.actives.extend(self.samples.iter().map(active));
     }
@@ -74,9 +81,9 @@ impl<const L1: usize> Shard<L1> {
         groups
     }
 
-    /// Runs the passes forward and backward. Stores the accumulators' deltas in `rows`, and the loss and dense gradient
-    /// in the shard. `weight` is the weight of each position.
-    pub fn backpropagate(&mut self, context: StepContext<L1>, weight: f32, rows: &mut [Deltas<L1>]) {
+    /// Runs the passes forward and backward. Stores the accumulators' deltas, the loss and the dense gradient in the
+    /// shard. `weight` is the weight of each position.
+    pub fn backpropagate(&mut self, context: StepContext<L1>, weight: f32) {
         self.gradient.clear();
         self.psqt_gradient.clear();
         self.loss = 0.0;
@@ -94,7 +101,11 @@ impl<const L1: usize> Shard<L1> {
                 deltas[at] = delta * weight;
                 self.psqt_gradient.add_gradient(active, stack, deltas[at]);
             }
-            self.buffers.backward(context, stack, penalty, &deltas, &mut self.gradient, &mut rows[group]);
+            let Self { buffers, gradient, index, deltas: packed, .. } = self;
+            let store = |at: usize, deltas: &Deltas<L1>| {
+                packed.store(context.kernels, index.numbers(group.start + at), deltas);
+            };
+            buffers.backward(context, stack, penalty, &deltas, gradient, store);
         }
     }
 

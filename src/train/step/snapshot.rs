@@ -21,7 +21,7 @@ use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 pub struct Snapshot<const L1: usize> {
     /// The model's shape.
     pub architecture: Architecture,
-    /// `[piece rows][kings][L1]`, real plus factor.
+    /// `[kings][piece rows][L1]`, real plus factor.
     pub rows: Zeroed<i16>,
     /// The transformer's bias.
     pub bias: FixedRow<L1>,
@@ -65,28 +65,23 @@ impl<const L1: usize> Snapshot<L1> {
     pub fn take(&mut self, kernels: Kernels, model: &Model, selected: impl Fn(usize) -> bool + Sync) {
         self.take_dense(model);
         let (architecture, is_rounded) = (self.architecture, self.is_rounded);
-        let kings = architecture.features.set().kings;
-        self.rows
-            .par_chunks_mut(kings * L1)
-            .zip(model.transformer.par_chunks(block(architecture)))
-            .enumerate()
-            .for_each(|(piece_row, (out, block))| {
-                let out = out.as_chunks_mut::<L1>().0;
-                let rows: &[Row<L1>] = block.as_chunks::<L1>().0;
-                for (king, out) in out.iter_mut().enumerate() {
-                    if selected(kings * piece_row + king) {
-                        kernels.fold(&rows[king], &rows[factor(architecture.features)], out);
-                        if is_rounded {
-                            round(out);
-                        }
-                    }
+        let piece_rows = architecture.features.set().piece_rows();
+        let (blocks, size) = (&model.transformer, block(architecture));
+        self.rows.as_chunks_mut::<L1>().0.par_iter_mut().enumerate().for_each(|(row, out)| {
+            if selected(row) {
+                let (king, piece_row) = (row / piece_rows, row % piece_rows);
+                let rows: &[Row<L1>] = blocks[piece_row * size..][..size].as_chunks::<L1>().0;
+                kernels.fold(&rows[king], &rows[factor(architecture.features)], out);
+                if is_rounded {
+                    round(out);
                 }
-            });
+            }
+        });
     }
 
     /// Copies the dense tensors, and the rows that occur in any of `indices`.
     pub fn take_used(&mut self, kernels: Kernels, model: &Model, indices: &[&RowIndex]) {
-        let used = |row: usize| indices.iter().any(|index| !index.users(row).is_empty());
+        let used = |row: usize| indices.iter().any(|index| index.uses(row));
         self.take(kernels, model, used);
     }
 

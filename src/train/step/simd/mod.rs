@@ -35,11 +35,13 @@ pub struct AdamStep {
     pub decay: f32,
 }
 
-/// The units of the accumulators.
+/// The units of the accumulators and of the first layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Units {
     /// Activation of the units.
     pub activation: Activation,
+    /// Number of outputs of the first layer. The deltas of further ones are zero.
+    pub outputs: usize,
     /// Derivative of the loss with respect to an activation, from the sparsity term.
     pub penalty: f32,
 }
@@ -148,16 +150,17 @@ impl Kernels {
     }
 
     /// Computes `out = bias + weights * inputs` for each position of a group. `weights` has a table for each side, or
-    /// one for the products of both.
+    /// one for the products of both. Only the first `outputs` sums are valid.
     #[inline]
     pub fn first_layer<const L1: usize>(
         self,
+        outputs: usize,
         inputs: &[Inputs<L1>; GROUP],
         weights: &[InputMajor<L1>],
         bias: &Hidden,
         out: &mut [Hidden; GROUP],
     ) {
-        dispatch!(self, first_layer<L1>(inputs, weights, bias, out));
+        dispatch!(self, first_layer<L1>(outputs, inputs, weights, bias, out));
     }
 
     /// Backward pass of the first layer. Adds `deltas x inputs` and the deltas of the accumulators to `gradient`.
@@ -226,12 +229,11 @@ impl Kernels {
     }
 
     /// Backward pass of the first layer after products. Adds `deltas x inputs` to `gradient`, and stores the deltas
-    /// of the products in `out`. Only the first row of `inputs` is used. `penalty` is the initial value of each
-    /// delta.
+    /// of the products in `out`. Only the first row of `inputs` is used.
     #[inline]
     pub fn first_layer_deltas<const L1: usize>(
         self,
-        penalty: f32,
+        units: Units,
         inputs: &[Inputs<L1>; GROUP],
         deltas: &[Hidden; GROUP],
         weights: &[Tile],
@@ -240,7 +242,7 @@ impl Kernels {
     ) {
         dispatch!(
             self,
-            first_layer_deltas<L1>(penalty, inputs, deltas, weights, gradient, out)
+            first_layer_deltas<L1>(units, inputs, deltas, weights, gradient, out)
         );
     }
 
@@ -257,11 +259,16 @@ impl Kernels {
         dispatch!(self, products_backward<L1>(clipped, deltas, bias, out));
     }
 
-    /// Adds the rows `picks` of a table of bfloat16 rows of length `L1` to `out`. Covers the `out.len()` columns that
-    /// start at `first`.
+    /// Rounds deltas to bfloat16 and packs them.
     #[inline]
-    pub fn add_rows<const L1: usize>(self, table: &[u16], picks: &[u32], first: usize, out: &mut [f32]) {
-        dispatch!(self, add_rows<L1>(table, picks, first, out));
+    pub fn pack(self, columns: &[f32; COLUMNS], out: &mut PackedColumns) {
+        dispatch!(self, pack(columns, out));
+    }
+
+    /// Adds the entries `picks` of `table` to `out`.
+    #[inline]
+    pub fn add_rows(self, table: &[PackedColumns], picks: &[u32], out: &mut [f32; COLUMNS]) {
+        dispatch!(self, add_rows(table, picks, out));
     }
 
     /// One Adam step on a slice of weights.
@@ -294,20 +301,21 @@ mod avx2 {
         fn fold<L1>(real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>);
         fn accumulate<L1>(activation: Activation, bias: &FixedRow<L1>, table: &[i16], rows: &[u16],
             out: &mut Row<L1>);
-        fn first_layer<L1>(inputs: &[Inputs<L1>; GROUP], weights: &[InputMajor<L1>], bias: &Hidden,
+        fn first_layer<L1>(outputs: usize, inputs: &[Inputs<L1>; GROUP], weights: &[InputMajor<L1>], bias: &Hidden,
             out: &mut [Hidden; GROUP]);
         fn first_layer_backward<L1>(units: Units, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
             weights: &[Tile], gradient: &mut [Tile], bias: &mut Inputs<L1>, out: &mut [Deltas<L1>]);
         fn upper(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
         fn upper_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
             gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
-        fn add_rows<L1>(table: &[u16], picks: &[u32], first: usize, out: &mut [f32]);
+        fn pack(columns: &[f32; COLUMNS], out: &mut PackedColumns);
+        fn add_rows(table: &[PackedColumns], picks: &[u32], out: &mut [f32; COLUMNS]);
         fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
         fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
             gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
         fn products<L1>(clipped: &Inputs<L1>, truncate: bool, out: &mut Row<L1>);
         fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
-        fn first_layer_deltas<L1>(penalty: f32, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
+        fn first_layer_deltas<L1>(units: Units, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
             weights: &[Tile], gradient: &mut [Tile], out: &mut [Row<L1>; GROUP]);
         fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
     }

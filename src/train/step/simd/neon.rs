@@ -12,13 +12,14 @@ compiled_for! { "neon":
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
     fn first_layer_backward<L1>(units: Units, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
         weights: &[Tile], gradient: &mut [Tile], bias: &mut Inputs<L1>, out: &mut [Deltas<L1>]);
-    fn add_rows<L1>(table: &[u16], picks: &[u32], first: usize, out: &mut [f32]);
+    fn pack(columns: &[f32; COLUMNS], out: &mut PackedColumns);
+    fn add_rows(table: &[PackedColumns], picks: &[u32], out: &mut [f32; COLUMNS]);
     fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
     fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
     fn products<L1>(clipped: &Inputs<L1>, truncate: bool, out: &mut Row<L1>);
     fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
-    fn first_layer_deltas<L1>(penalty: f32, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP], weights: &[Tile],
+    fn first_layer_deltas<L1>(units: Units, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP], weights: &[Tile],
         gradient: &mut [Tile], out: &mut [Row<L1>; GROUP]);
     fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
 }
@@ -97,6 +98,7 @@ const PAIR: usize = 2;
 
 #[target_feature(enable = "neon")]
 pub fn first_layer<const L1: usize>(
+    outputs: usize,
     inputs: &[Inputs<L1>; GROUP],
     weights: &[InputMajor<L1>],
     bias: &Hidden,
@@ -119,7 +121,7 @@ pub fn first_layer<const L1: usize>(
             if first == 0.0 && second == 0.0 {
                 continue;
             }
-            for (register, weights) in weights.as_chunks().0.iter().enumerate() {
+            for (register, weights) in weights[..outputs].as_chunks().0.iter().enumerate() {
                 let weights = load(weights);
                 sums[0][register] = vfmaq_n_f32(sums[0][register], weights, first);
                 sums[1][register] = vfmaq_n_f32(sums[1][register], weights, second);

@@ -29,11 +29,6 @@ fn compare(kernel: impl Fn(Kernels) -> Vec<f32>) {
     }
 }
 
-/// Converts from bfloat16 and scales down, because the last bit may be rounded differently.
-fn coarse(halves: &[u16]) -> impl Iterator<Item = f32> + '_ {
-    halves.iter().map(|&half| f32::from_bits(u32::from(half) << 16) / 100.0)
-}
-
 /// Runs a check for every trainable width.
 fn for_each_width(check: impl Fn(Architecture) -> anyhow::Result<()>) {
     let mut shapes: Vec<Architecture> = shapes::all().collect();
@@ -58,7 +53,6 @@ fn check_transformer<const L1: usize>() {
     let table: Vec<i16> = (0..20 * L1).map(|_| rng.below(9001) as i16 - 4500).collect();
     let bias: FixedRow<L1> = std::array::from_fn(|_| rng.below(2001) as i16 - 1000);
     let rows: Vec<u16> = (0..17).map(|_| rng.below(20) as u16).collect();
-    let halves: Vec<u16> = (0..20 * L1).map(|_| (noise::<1>(&mut rng, 1.0)[0].to_bits() >> 16) as u16).collect();
     compare(|kernels| {
         let mut fixed = [0; L1];
         kernels.fold(&real, &factor, &mut fixed);
@@ -68,14 +62,27 @@ fn check_transformer<const L1: usize>() {
             kernels.accumulate(activation, &bias, &table, &rows, &mut row);
             all.extend(row);
         }
-        // All columns, then a range in the middle.
-        let picks = [3, 19, 0, 3, 7];
-        kernels.add_rows::<L1>(&halves, &picks, 0, &mut row);
-        all.extend(row);
-        kernels.add_rows::<L1>(&halves, &picks, 32, &mut row[..L1 - 64]);
-        all.extend(row);
         all
     });
+}
+
+#[test]
+fn packed_deltas_are_added_with_precision_of_bfloat16() {
+    let mut rng = SplitMix64::new(6);
+    let rows: Vec<[f32; COLUMNS]> = (0..20).map(|_| noise(&mut rng, 1.0)).collect();
+    let picks = [3, 19, 0, 3, 7, 11];
+    for kernels in Kernels::all() {
+        let mut packed = [PackedColumns::ZERO; 20];
+        rows.iter().zip(&mut packed).for_each(|(row, packed)| kernels.pack(row, packed));
+        let mut sums = [0.5; COLUMNS];
+        kernels.add_rows(&packed, &picks, &mut sums);
+        for (column, sum) in sums.into_iter().enumerate() {
+            let terms = picks.iter().map(|&pick| rows[pick as usize][column]);
+            let allowed: f32 = terms.clone().map(|term| term.abs() / 256.0).sum();
+            let expected = 0.5 + terms.sum::<f32>();
+            assert!((sum - expected).abs() <= allowed + 1e-6, "{kernels:?}, column {column}: {sum} for {expected}");
+        }
+    }
 }
 
 #[test]
@@ -97,33 +104,47 @@ fn check_first_layer<const L1: usize>() {
         Box::new(std::array::from_fn(|_| std::array::from_fn(|_| noise(&mut rng, 0.3))));
     let tile = |_| Tile(std::array::from_fn(|_| noise(&mut rng, 0.3)));
     let tiles: Vec<Tile> = (0..Tile::count(2 * L1)).map(tile).collect();
+    for outputs in [HIDDEN, 16] {
+        deltas.iter_mut().for_each(|deltas| deltas[outputs..].fill(0.0));
+        check_outputs(outputs, &inputs, &deltas, &weights, &tiles);
+    }
+}
+
+fn check_outputs<const L1: usize>(
+    outputs: usize,
+    inputs: &[Inputs<L1>; GROUP],
+    deltas: &[Hidden; GROUP],
+    weights: &[InputMajor<L1>; 2],
+    tiles: &[Tile],
+) {
     compare(|kernels| {
         let mut sums = [[0.0; HIDDEN]; GROUP];
-        kernels.first_layer(&inputs, &*weights, &[0.25; HIDDEN], &mut sums);
-        let mut all = sums.as_flattened().to_vec();
-        kernels.first_layer(&inputs, &weights[..1], &[0.25; HIDDEN], &mut sums);
-        all.extend(sums.as_flattened());
+        kernels.first_layer(outputs, inputs, weights, &[0.25; HIDDEN], &mut sums);
+        let mut all: Vec<f32> = sums.iter().flat_map(|sums| sums[..outputs].to_vec()).collect();
+        kernels.first_layer(outputs, inputs, &weights[..1], &[0.25; HIDDEN], &mut sums);
+        all.extend(sums.iter().flat_map(|sums| &sums[..outputs]));
         for activation in [Activation::Crelu, Activation::Screlu] {
             let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(2 * L1)];
-            let (mut bias, mut out) = ([[0.25; L1]; 2], [[[0; L1]; 2]; GROUP - 1]);
+            let (mut bias, mut out) = ([[0.25; L1]; 2], [[[0.0; L1]; 2]; GROUP - 1]);
             let sums = FirstLayerGradient { weights: &mut gradient, accumulators: &mut bias };
-            let units = Units { activation, penalty: 0.125 };
-            kernels.first_layer_backward(units, &inputs, &deltas, &tiles, sums, &mut out);
+            let units = Units { activation, outputs, penalty: 0.125 };
+            kernels.first_layer_backward(units, inputs, deltas, tiles, sums, &mut out);
             all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));
             all.extend(bias.as_flattened());
-            all.extend(coarse(out.as_flattened().as_flattened()));
+            all.extend(out.as_flattened().as_flattened());
         }
         // The first layer above products.
         let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(L1)];
         let mut products = [[0.0; L1]; GROUP];
         let tiles = &tiles[..gradient.len()];
-        kernels.first_layer_deltas(0.125, &inputs, &deltas, tiles, &mut gradient, &mut products);
+        let units = Units { activation: Activation::Pairwise, outputs, penalty: 0.125 };
+        kernels.first_layer_deltas(units, inputs, deltas, tiles, &mut gradient, &mut products);
         all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));
         all.extend(products.as_flattened());
-        let (mut bias, mut out) = ([[0.25; L1]; 2], [[0; L1]; 2]);
+        let (mut bias, mut out) = ([[0.25; L1]; 2], [[0.0; L1]; 2]);
         kernels.products_backward(&inputs[3], &products[3], &mut bias, &mut out);
         all.extend(bias.as_flattened());
-        all.extend(coarse(out.as_flattened()));
+        all.extend(out.as_flattened());
         for truncate in [false, true] {
             kernels.products(&inputs[3], truncate, &mut products[0]);
             all.extend(products[0]);

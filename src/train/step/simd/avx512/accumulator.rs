@@ -8,7 +8,7 @@ use super::*;
 const FIXED_REGISTERS: usize = PART / 32;
 
 /// Maximum size of a part of a row; a part occupies half of the registers or less.
-const PART: usize = 256;
+const PART: usize = 512;
 
 /// Returns the start of each part of a row.
 fn parts<const L1: usize>() -> impl Iterator<Item = usize> {
@@ -30,15 +30,6 @@ const fn part<const L1: usize>() -> usize {
 fn load_fixed(from: &[i16; 32]) -> __m512i {
     // SAFETY: the reference covers the 64 bytes that are read; the load requires no alignment.
     unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
-}
-
-/// Loads sixteen bfloat16 numbers and widens them.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn load_bf16(from: &[u16; LANES]) -> __m512 {
-    // SAFETY: the reference covers the 32 bytes that are read; the load requires no alignment.
-    let halves = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
-    _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves)))
 }
 
 /// Prefetches a row.
@@ -123,45 +114,50 @@ fn accumulate_part<const L1: usize>(
     }
 }
 
-/// Maximum number of columns added at a time; they occupy half of the registers.
-const COLUMNS: usize = 16 * LANES;
+/// The upper half of a word, which is the float of its upper number.
+const UPPER: i32 = !0xFFFF;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub fn add_rows<const L1: usize>(table: &[u16], picks: &[u32], first: usize, out: &mut [f32]) {
-    for (at, out) in out.chunks_mut(COLUMNS).enumerate() {
-        let first = first + at * COLUMNS;
-        // For the usual sizes the number of registers is a constant, so that the compiler keeps the sums in registers.
-        match out.len() / LANES {
-            4 => add_columns::<L1, 4>(table, picks, first, out),
-            8 => add_columns::<L1, 8>(table, picks, first, out),
-            16 => add_columns::<L1, 16>(table, picks, first, out),
-            _ => {
-                for (at, out) in out.chunks_mut(LANES).enumerate() {
-                    add_columns::<L1, 1>(table, picks, first + at * LANES, out);
-                }
-            }
-        }
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_words(from: &[u32; LANES]) -> __m512i {
+    // SAFETY: the reference covers the 64 bytes that are read; the load requires no alignment.
+    unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f")]
+pub fn pack(columns: &[f32; COLUMNS], out: &mut PackedColumns) {
+    let half = _mm512_set1_epi32(0x8000);
+    let rounded = |number: &[f32; LANES]| _mm512_add_epi32(_mm512_castps_si512(load(number)), half);
+    let pairs = columns.as_chunks::<LANES>().0.as_chunks::<2>().0;
+    for ([low, high], words) in pairs.iter().zip(out.0.as_chunks_mut::<LANES>().0) {
+        let low = _mm512_srli_epi32::<16>(rounded(low));
+        let high = _mm512_and_si512(rounded(high), _mm512_set1_epi32(UPPER));
+        // SAFETY: the reference covers the 64 bytes that are written; the store requires no alignment.
+        unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), _mm512_or_si512(low, high)) }
     }
 }
 
-/// Adds `REGISTERS * LANES` columns, from `first` on.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn add_columns<const L1: usize, const REGISTERS: usize>(table: &[u16], picks: &[u32], first: usize, out: &mut [f32]) {
-    let columns_of = |pick: u32| &table[pick as usize * L1 + first..][..REGISTERS * LANES];
-    let mut sums = [_mm512_setzero_ps(); REGISTERS];
-    for (sum, out) in sums.iter_mut().zip(out.as_chunks().0) {
-        *sum = load(out);
+#[target_feature(enable = "avx512f")]
+pub fn add_rows(table: &[PackedColumns], picks: &[u32], out: &mut [f32; COLUMNS]) {
+    const PAIRS: usize = COLUMNS / INTERLEAVED;
+    let out = out.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
+    let mut sums = [[_mm512_setzero_ps(); 2]; PAIRS];
+    for (sums, out) in sums.iter_mut().zip(&*out) {
+        *sums = [load(&out[0]), load(&out[1])];
     }
+    let upper = _mm512_set1_epi32(UPPER);
     for (at, &pick) in picks.iter().enumerate() {
         if let Some(&next) = picks.get(at + AHEAD) {
-            prefetch(columns_of(next));
+            prefetch(&table[next as usize].0);
         }
-        for (sum, chunk) in sums.iter_mut().zip(columns_of(pick).as_chunks().0) {
-            *sum = _mm512_add_ps(*sum, load_bf16(chunk));
+        for (sums, words) in sums.iter_mut().zip(table[pick as usize].0.as_chunks().0) {
+            let words = load_words(words);
+            sums[0] = _mm512_add_ps(sums[0], _mm512_castsi512_ps(_mm512_slli_epi32::<16>(words)));
+            sums[1] = _mm512_add_ps(sums[1], _mm512_castsi512_ps(_mm512_and_si512(words, upper)));
         }
     }
-    for (out, sum) in out.as_chunks_mut().0.iter_mut().zip(sums) {
-        store(out, sum);
+    for (out, sums) in out.iter_mut().zip(sums) {
+        store(&mut out[0], sums[0]);
+        store(&mut out[1], sums[1]);
     }
 }

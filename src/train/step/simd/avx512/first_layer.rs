@@ -6,21 +6,38 @@ use super::*;
 
 #[target_feature(enable = "avx512f")]
 pub fn first_layer<const L1: usize>(
+    outputs: usize,
+    inputs: &[Inputs<L1>; GROUP],
+    weights: &[InputMajor<L1>],
+    bias: &Hidden,
+    out: &mut [Hidden; GROUP],
+) {
+    match outputs.div_ceil(LANES) {
+        1 => first_layer_sums::<L1, 1>(inputs, weights, bias, out),
+        _ => first_layer_sums::<L1, { HIDDEN / LANES }>(inputs, weights, bias, out),
+    }
+}
+
+/// Computes the sums of the first `REGISTERS * LANES` outputs.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn first_layer_sums<const L1: usize, const REGISTERS: usize>(
     inputs: &[Inputs<L1>; GROUP],
     weights: &[InputMajor<L1>],
     bias: &Hidden,
     out: &mut [Hidden; GROUP],
 ) {
     let bias = bias.as_chunks().0;
-    let mut sums = [[load(&bias[0]), load(&bias[1])]; GROUP];
+    let mut sums = [std::array::from_fn::<_, REGISTERS, _>(|at| load(&bias[at])); GROUP];
     for (side, weights) in weights.iter().enumerate() {
         for (input, weights) in weights.iter().enumerate() {
             let weights = weights.as_chunks().0;
-            let (low, high) = (load(&weights[0]), load(&weights[1]));
+            let weights: [_; REGISTERS] = std::array::from_fn(|at| load(&weights[at]));
             for (sums, inputs) in sums.iter_mut().zip(inputs) {
                 let input = _mm512_set1_ps(inputs[side][input]);
-                sums[0] = _mm512_fmadd_ps(input, low, sums[0]);
-                sums[1] = _mm512_fmadd_ps(input, high, sums[1]);
+                for (sum, weights) in sums.iter_mut().zip(weights) {
+                    *sum = _mm512_fmadd_ps(input, weights, *sum);
+                }
             }
         }
     }
@@ -49,7 +66,7 @@ pub fn first_layer_backward<const L1: usize>(
         for (x, inputs) in x.iter_mut().zip(inputs) {
             *x = load(&inputs.as_flattened().as_chunks().0[tile]);
         }
-        let mut sums = input_deltas(units.penalty, &x, deltas, weights, gradient);
+        let mut sums = input_deltas(units, &x, deltas, weights, gradient);
         if units.activation == Activation::Screlu {
             // The derivative of x squared is 2 x, and x is the root of the activation.
             for (sum, x) in sums.iter_mut().zip(x) {
@@ -62,25 +79,25 @@ pub fn first_layer_backward<const L1: usize>(
             let open = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, zero) & _mm512_cmp_ps_mask::<_CMP_LT_OQ>(x, one);
             let delta = _mm512_maskz_mov_ps(open, sum);
             total = _mm512_add_ps(total, delta);
-            store_bf16(&mut out.as_flattened_mut().as_chunks_mut().0[tile], delta);
+            store(&mut out.as_flattened_mut().as_chunks_mut().0[tile], delta);
         }
         store(bias, total);
     }
 }
 
-/// Returns the deltas of sixteen inputs for a group, each starting from `penalty`, and adds the inputs' part of the
+/// Returns the deltas of sixteen inputs for a group, each starting from the penalty, and adds the inputs' part of the
 /// gradient to `gradient`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn input_deltas(
-    penalty: f32,
+    units: Units,
     x: &[__m512; GROUP],
     deltas: &[Hidden; GROUP],
     weights: &Tile,
     gradient: &mut Tile,
 ) -> [__m512; GROUP] {
-    let mut sums = [_mm512_set1_ps(penalty); GROUP];
-    for (output, (weights, gradient)) in weights.0.iter().zip(&mut gradient.0).enumerate() {
+    let mut sums = [_mm512_set1_ps(units.penalty); GROUP];
+    for (output, (weights, gradient)) in weights.0.iter().zip(&mut gradient.0).take(units.outputs).enumerate() {
         let weights = load(weights);
         // Two accumulation chains hide the latency of the multiply-add.
         let mut chains = [load(gradient), _mm512_setzero_ps()];
@@ -97,7 +114,7 @@ fn input_deltas(
 
 #[target_feature(enable = "avx512f")]
 pub fn first_layer_deltas<const L1: usize>(
-    penalty: f32,
+    units: Units,
     inputs: &[Inputs<L1>; GROUP],
     deltas: &[Hidden; GROUP],
     weights: &[Tile],
@@ -109,7 +126,7 @@ pub fn first_layer_deltas<const L1: usize>(
         for (x, inputs) in x.iter_mut().zip(inputs) {
             *x = load(&inputs[0].as_chunks().0[tile]);
         }
-        let sums = input_deltas(penalty, &x, deltas, weights, gradient);
+        let sums = input_deltas(units, &x, deltas, weights, gradient);
         for (out, sum) in out.iter_mut().zip(sums) {
             store(&mut out.as_chunks_mut().0[tile], sum);
         }

@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 mod accumulator;
 mod first_layer;
 
-pub use accumulator::{accumulate, add_rows, fold};
+pub use accumulator::{accumulate, add_rows, fold, pack};
 pub use first_layer::{first_layer, first_layer_backward, first_layer_deltas};
 
 use super::*;
@@ -35,14 +35,4 @@ fn load(from: &[f32; LANES]) -> __m512 {
 fn store(to: &mut [f32; LANES], value: __m512) {
     // SAFETY: the reference covers the 64 bytes that are written; the store requires no alignment.
     unsafe { _mm512_storeu_ps(to.as_mut_ptr(), value) }
-}
-
-/// Rounds sixteen numbers to bfloat16, half up, and stores them.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn store_bf16(to: &mut [u16; LANES], value: __m512) {
-    let rounded = _mm512_add_epi32(_mm512_castps_si512(value), _mm512_set1_epi32(0x8000));
-    let halves = _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(rounded));
-    // SAFETY: the reference covers the 32 bytes that are written; the store requires no alignment.
-    unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), halves) }
 }

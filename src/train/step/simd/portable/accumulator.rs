@@ -37,11 +37,32 @@ pub fn accumulate<const FMA: bool, const L1: usize>(
 }
 
 #[inline(always)]
-pub fn add_rows<const FMA: bool, const L1: usize>(table: &[u16], picks: &[u32], first: usize, out: &mut [f32]) {
+pub fn pack<const FMA: bool>(columns: &[f32; COLUMNS], out: &mut PackedColumns) {
+    /// Rounds half up, which is accurate enough for gradients.
+    const HALF: u32 = 0x8000;
+    let out = out.0.as_chunks_mut::<LANES>().0;
+    for (columns, words) in columns.as_chunks::<INTERLEAVED>().0.iter().zip(out) {
+        let (low, high) = columns.split_at(LANES);
+        for ((word, low), high) in words.iter_mut().zip(low).zip(high) {
+            *word = low.to_bits().wrapping_add(HALF) >> 16 | high.to_bits().wrapping_add(HALF) & UPPER;
+        }
+    }
+}
+
+/// The upper half of a word, which is the float of its upper number.
+const UPPER: u32 = 0xFFFF_0000;
+
+#[inline(always)]
+pub fn add_rows<const FMA: bool>(table: &[PackedColumns], picks: &[u32], out: &mut [f32; COLUMNS]) {
+    let out = out.as_chunks_mut::<INTERLEAVED>().0;
     for &pick in picks {
-        let row = &table[pick as usize * L1 + first..][..out.len()];
-        for (sum, &half) in out.iter_mut().zip(row) {
-            *sum += f32::from_bits(u32::from(half) << 16);
+        let words = table[pick as usize].0.as_chunks::<LANES>().0;
+        for (out, words) in out.iter_mut().zip(words) {
+            let (low, high) = out.split_at_mut(LANES);
+            for ((low, high), word) in low.iter_mut().zip(high).zip(words) {
+                *low += f32::from_bits(word << 16);
+                *high += f32::from_bits(word & UPPER);
+            }
         }
     }
 }

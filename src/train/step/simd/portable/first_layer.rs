@@ -4,6 +4,7 @@ use super::*;
 
 #[inline(always)]
 pub fn first_layer<const FMA: bool, const L1: usize>(
+    outputs: usize,
     inputs: &[Inputs<L1>; GROUP],
     weights: &[InputMajor<L1>],
     bias: &Hidden,
@@ -13,7 +14,7 @@ pub fn first_layer<const FMA: bool, const L1: usize>(
         *sums = *bias;
         for (&input, weights) in inputs.as_flattened().iter().zip(weights.as_flattened()) {
             if input != 0.0 {
-                add_scaled::<FMA>(sums, input, weights);
+                add_scaled::<FMA>(&mut sums[..outputs], input, &weights[..outputs]);
             }
         }
     }
@@ -36,7 +37,7 @@ pub fn first_layer_backward<const FMA: bool, const L1: usize>(
             let at = tile * LANES;
             let inputs = &inputs[at..][..LANES];
             let mut sums = [units.penalty; LANES];
-            for (output, &delta) in deltas.iter().enumerate() {
+            for (output, &delta) in deltas[..units.outputs].iter().enumerate() {
                 if delta != 0.0 {
                     add_scaled::<FMA>(&mut sums, delta, &weights[tile].0[output]);
                     add_scaled::<FMA>(&mut gradient[tile].0[output], delta, inputs);
@@ -51,7 +52,7 @@ pub fn first_layer_backward<const FMA: bool, const L1: usize>(
             for lane in 0..LANES {
                 let delta = if open(inputs[lane]) { sums[lane] } else { 0.0 };
                 bias[at + lane] += delta;
-                out[at + lane] = to_bf16(delta);
+                out[at + lane] = delta;
             }
         }
     }
@@ -59,7 +60,7 @@ pub fn first_layer_backward<const FMA: bool, const L1: usize>(
 
 #[inline(always)]
 pub fn first_layer_deltas<const FMA: bool, const L1: usize>(
-    penalty: f32,
+    units: Units,
     inputs: &[Inputs<L1>; GROUP],
     deltas: &[Hidden; GROUP],
     weights: &[Tile],
@@ -70,8 +71,8 @@ pub fn first_layer_deltas<const FMA: bool, const L1: usize>(
         let tiles = inputs[0].as_chunks::<LANES>().0.iter();
         let tiles = tiles.zip(out.as_chunks_mut::<LANES>().0);
         for ((inputs, out), (weights, gradient)) in tiles.zip(weights.iter().zip(&mut *gradient)) {
-            *out = [penalty; LANES];
-            for (output, &delta) in deltas.iter().enumerate() {
+            *out = [units.penalty; LANES];
+            for (output, &delta) in deltas[..units.outputs].iter().enumerate() {
                 if delta != 0.0 {
                     add_scaled::<FMA>(out, delta, &weights.0[output]);
                     add_scaled::<FMA>(&mut gradient.0[output], delta, inputs);

@@ -7,7 +7,7 @@ mod first_layer;
 mod products;
 mod upper;
 
-pub use accumulator::{accumulate, add_rows, fold};
+pub use accumulator::{accumulate, add_rows, fold, pack};
 pub use adam::adam;
 pub use first_layer::{first_layer, first_layer_backward, first_layer_deltas};
 pub use products::{products, products_backward};
@@ -26,12 +26,6 @@ fn add_scaled<const FMA: bool>(sums: &mut [f32], factor: f32, terms: &[f32]) {
     for (sum, &term) in sums.iter_mut().zip(terms) {
         *sum = multiply_add::<FMA>(factor, term, *sum);
     }
-}
-
-/// Rounds to bfloat16, half up, which is accurate enough for gradients.
-#[inline(always)]
-fn to_bf16(value: f32) -> u16 {
-    (value.to_bits().wrapping_add(0x8000) >> 16) as u16
 }
 
 /// Whether a unit is neither off nor saturated, so that deltas pass through it.

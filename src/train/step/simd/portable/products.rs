@@ -35,11 +35,11 @@ pub fn products_backward<const FMA: bool, const L1: usize>(
 
 /// Backpropagates the deltas of the products of `units` and `others` to `units`.
 #[inline(always)]
-fn half_backward(units: &[f32], others: &[f32], deltas: &[f32], bias: &mut [f32], out: &mut [u16]) {
+fn half_backward(units: &[f32], others: &[f32], deltas: &[f32], bias: &mut [f32], out: &mut [f32]) {
     let pairs = units.iter().zip(others).zip(deltas);
     for (((&unit, other), delta), (bias, out)) in pairs.zip(bias.iter_mut().zip(out)) {
         let delta = if open(unit) { delta * other } else { 0.0 };
         *bias += delta;
-        *out = to_bf16(delta);
+        *out = delta;
     }
 }
