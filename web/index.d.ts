@@ -4,7 +4,7 @@ export interface Support {
   simd: boolean;
   /** Relaxed vector instructions with exact byte dot products, which make the engine faster. */
   relaxedSimd: boolean;
-  /** Shared memory: threads, and a page that is cross-origin isolated. */
+  /** Shared memory, on a page that is cross-origin isolated or in Node, and no older V8 than 12.0 (Chromium 120, Node 22). */
   threads: boolean;
   /** JavaScript Promise Integration: `stop` works during a search without threads. */
   suspending: boolean;

@@ -50,6 +50,17 @@ function hasExactDots() {
 /** Whether this is Node rather than a browser, Deno, or a page of Electron. */
 export const isNode = typeof process === "object" && !!process.versions?.node && typeof Worker === "undefined";
 
+/**
+ * Whether the first compiler of this V8 compiles modules with threads correctly. That of V8 11.3 (Node 20) does not:
+ * `bench` counted wrong nodes or ended with an error. That of V8 12.4 (Node 22) does; versions between were not tested.
+ */
+function compilesThreads() {
+  if (isNode) return parseInt(process.versions.v8) >= 12;
+  // Version 120 of Chromium has V8 12.0.
+  const chromium = globalThis.navigator?.userAgentData?.brands?.find(({ brand }) => brand === "Chromium");
+  return chromium === undefined || parseInt(chromium.version) >= 120;
+}
+
 /** Features by name; see `Support` in index.d.ts. */
 export function support() {
   const exists = typeof WebAssembly === "object";
@@ -57,7 +68,11 @@ export function support() {
   return {
     simd: exists && isValid([...ZEROS, 0xfd, 0x62]),
     relaxedSimd: exists && isValid([...ZEROS, ...ZEROS, ...ZEROS, ...DOT]) && hasExactDots(),
-    threads: exists && typeof SharedArrayBuffer === "function" && (isNode || scope.crossOriginIsolated === true),
+    threads:
+      exists &&
+      typeof SharedArrayBuffer === "function" &&
+      (isNode || scope.crossOriginIsolated === true) &&
+      compilesThreads(),
     suspending: exists && typeof WebAssembly.Suspending === "function" && typeof WebAssembly.promising === "function",
     cores: scope.navigator?.hardwareConcurrency ?? nodeCores() ?? 1,
     phone: isPhone(scope.navigator),
