@@ -33,49 +33,55 @@ struct Chunk {
     starts: Range<usize>,
 }
 
+/// The bucket of an accumulator's king; 0 without active rows.
+fn king_bucket(piece_rows: usize, active: &Active, side: usize) -> usize {
+    active.side(side).first().map_or(0, |&row| usize::from(row) / piece_rows)
+}
+
 impl RowIndex {
     /// Numbers the accumulators of `positions`, and sorts them by the rows that they use.
     pub fn fill(&mut self, features: Features, positions: &[Active]) {
-        let set = features.set();
-        self.piece_rows = set.piece_rows();
-        let king = |active: &Active, side: usize| {
-            active.side(side).first().map_or(0, |&row| usize::from(row) / set.piece_rows())
-        };
-        let mut ends = vec![0; set.kings];
-        for active in positions {
-            (0..2).for_each(|side| ends[king(active, side)] += 1);
-        }
-        let mut sum = 0;
-        let firsts: Vec<usize> = ends
-            .iter_mut()
-            .map(|end| {
-                let first = sum;
-                sum += *end;
-                *end = first;
-                first
-            })
-            .collect();
-        // An accumulator in the order of its number, as its position and side.
-        let mut order = vec![(0, 0); 2 * positions.len()];
-        self.numbers.clear();
-        for (position, active) in positions.iter().enumerate() {
-            self.numbers.push([0, 1].map(|side| {
-                let next = &mut ends[king(active, side)];
-                order[*next] = (position, side);
-                *next += 1;
-                (*next - 1) as u32
-            }));
-        }
+        self.piece_rows = features.set().piece_rows();
+        let order = self.number(features.set().kings, positions);
         self.chunks.clear();
         self.starts.clear();
         self.users.clear();
-        for (king, (first, end)) in firsts.into_iter().zip(ends).enumerate() {
-            for first in (first..end).step_by(CHUNK) {
-                let members = first..(first + CHUNK).min(end);
-                let rows = order[members.clone()].iter().map(|&(position, side)| positions[position].side(side));
-                self.add_chunk(king, members.start, rows);
+        let piece_rows = self.piece_rows;
+        let king = |&(position, side): &(usize, usize)| king_bucket(piece_rows, &positions[position], side);
+        let mut first = 0;
+        for members in order.chunk_by(|a, b| king(a) == king(b)) {
+            for chunk in members.chunks(CHUNK) {
+                let rows = chunk.iter().map(|&(position, side)| positions[position].side(side));
+                self.add_chunk(king(&chunk[0]), first, rows);
+                first += chunk.len();
             }
         }
+    }
+
+    /// Numbers the accumulators, one king bucket after the other. Returns the position and side of each, in the order
+    /// of the numbers.
+    fn number(&mut self, kings: usize, positions: &[Active]) -> Vec<(usize, usize)> {
+        let piece_rows = self.piece_rows;
+        let king = |active: &Active, side: usize| king_bucket(piece_rows, active, side);
+        // The number of the next accumulator of each bucket.
+        let mut next = vec![0; kings + 1];
+        for active in positions {
+            (0..2).for_each(|side| next[king(active, side) + 1] += 1);
+        }
+        for king in 1..next.len() {
+            next[king] += next[king - 1];
+        }
+        let mut order = vec![(0, 0); 2 * positions.len()];
+        self.numbers.clear();
+        self.numbers.extend(positions.iter().enumerate().map(|(position, active)| {
+            [0, 1].map(|side| {
+                let next = &mut next[king(active, side)];
+                order[*next] = (position, side);
+                *next += 1;
+                (*next - 1) as u32
+            })
+        }));
+        order
     }
 
     /// Adds a chunk of accumulators, numbered from `first` on, with the rows that they use.
