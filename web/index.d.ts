@@ -4,7 +4,7 @@ export interface Support {
   simd: boolean;
   /** Relaxed vector instructions with exact byte dot products, which make the engine faster. */
   relaxedSimd: boolean;
-  /** Shared memory, on a page that is cross-origin isolated or in Node, and no older V8 than 12.0 (Chromium 120, Node 22). */
+  /** Shared memory on a cross-origin isolated page or in Node. Chromium must be version 120 or later, Node 22 or later. */
   threads: boolean;
   /** JavaScript Promise Integration: `stop` works during a search without threads. */
   suspending: boolean;

@@ -1,7 +1,6 @@
 //! Feature sets: map a piece on a square to the index of a row of the first layer.
 //!
 //! A set is a value of type [`FeatureSet`] in a separate file, and a line in the lists below. The engine uses sets as
-//! A set is a value of type [`FeatureSet`] in a separate file, and a line in the lists below. The engine uses sets as
 //! compile-time constants ([`statics`]), the trainer as values; both compute indices with the same functions
 //! ([`set`]). [`halfkp`] and [`halfka`] are the published sets; [`king_tables`] contains sets that differ only in
 //! their king buckets. [`threat_inputs`] combines [`threats`] and [`pawn_pairs`], which are features of two pieces.

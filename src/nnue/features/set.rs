@@ -64,6 +64,11 @@ impl FeatureSet {
         self.kings * self.piece_rows()
     }
 
+    /// The king bucket and the piece row of one of the [`Self::active_rows`], which are ordered by king buckets.
+    pub const fn king_and_piece_row(&self, active_row: usize) -> (usize, usize) {
+        (active_row / self.piece_rows(), active_row % self.piece_rows())
+    }
+
     /// Whether the set uses one of our tables, in which squares of the own king share a bucket (apart from mirroring).
     pub const fn is_by_table(&self) -> bool {
         self.mirrored && self.kings < 32

@@ -83,12 +83,11 @@ impl Model {
         if architecture.psqt == 0 {
             return 0.0;
         }
-        let piece_rows = architecture.features.set().piece_rows();
         let stack = architecture.bucket(record.piece_count() as usize);
         let active = Active::of(architecture.features, record, false);
         let side = |side: usize| -> f32 {
             let value = |&row: &u16| {
-                let (king, piece_row) = (usize::from(row) / piece_rows, usize::from(row) % piece_rows);
+                let (king, piece_row) = architecture.features.set().king_and_piece_row(row.into());
                 psqt::folded(&self.dense.psqt, architecture, piece_row, king).nth(stack).unwrap_or_default()
             };
             active.side(side).iter().map(value).sum()
@@ -134,8 +133,7 @@ impl Model {
     fn accumulator(&self, bias: &[f32], rows: &[u16]) -> Vec<f32> {
         let mut sums = bias.to_vec();
         for &row in rows {
-            let (row, piece_rows) = (usize::from(row), self.architecture.features.set().piece_rows());
-            let (king, piece_row) = (row / piece_rows, row % piece_rows);
+            let (king, piece_row) = self.architecture.features.set().king_and_piece_row(row.into());
             for (sum, weight) in sums.iter_mut().zip(self.row(piece_row, king)) {
                 *sum += weight;
             }

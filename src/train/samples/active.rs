@@ -100,8 +100,10 @@ mod tests {
     /// Returns the rows of a perspective as indices into the file.
     fn file_rows(active: &Active, features: Features, side: usize) -> Vec<u16> {
         let set = features.set();
-        let piece_rows = set.piece_rows() as u16;
-        let to_file = |&row: &u16| set.row(row / piece_rows, row % piece_rows);
+        let to_file = |&row: &u16| {
+            let (king, piece_row) = set.king_and_piece_row(row.into());
+            set.row(king as u16, piece_row as u16)
+        };
         active.side(side).iter().map(to_file).collect()
     }
 

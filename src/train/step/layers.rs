@@ -31,6 +31,7 @@ pub struct Buffers<const L1: usize> {
     /// With pairwise products: the clipped accumulators, and the deltas of the products.
     clipped: [Inputs<L1>; GROUP],
     product_deltas: [Row<L1>; GROUP],
+    /// Deltas of the accumulators. With pairwise products only the first entry is used, by one position at a time.
     accumulator_deltas: [Deltas<L1>; GROUP],
     sums: [Hidden; GROUP],
     deltas: [Hidden; GROUP],

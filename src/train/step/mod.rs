@@ -106,7 +106,7 @@ impl<const L1: usize> Trainer<L1> {
         let (loss, dense) = self.gradient(batch);
         let (optimiser, model, kernels) = (&mut self.optimiser, &mut self.model, self.kernels);
         let (shards, transformer) = (&self.shards, &self.transformer);
-        let uses = |row: usize| shards.iter().any(|shard| shard.index.uses(row));
+        let uses = |row| is_used(shards, row);
         self.pool.install(|| optimiser.step(kernels, model, rate, &dense, transformer, uses));
         loss
     }
@@ -149,13 +149,12 @@ impl<const L1: usize> Trainer<L1> {
                 let samples = &batch[first..(first + size).min(count)];
                 shard.prepare(model.architecture, samples);
             });
-            let indices: Vec<_> = shards.iter().map(|shard| &shard.index).collect();
-            snapshot.take_used(kernels, model, &indices);
+            snapshot.take(kernels, model, |row| is_used(shards, row));
             let context = StepContext { snapshot, loss, kernels };
             let weight = 1.0 / count.max(1) as f32;
             shards.par_iter_mut().for_each(|shard| shard.backpropagate(context, weight));
             let shards: Vec<_> = shards.iter().map(|shard| (&shard.index, &shard.deltas)).collect();
-            transformer.take(kernels, &shards);
+            transformer.sum(kernels, &shards);
         });
         let mut dense = DenseParameters::zeros(self.model.architecture);
         let loss: f64 = self.shards.iter().map(|s| s.collect(&mut dense)).sum();
@@ -214,6 +213,11 @@ impl<const L1: usize> Stepper for Trainer<L1> {
 
 fn result<'a>(model: &'a Model, average: Option<&'a Average>) -> &'a Model {
     average.map_or(model, |average| &average.model)
+}
+
+/// Whether a position of the batch uses a row of the transformer.
+fn is_used<const L1: usize>(shards: &[Shard<L1>], row: usize) -> bool {
+    shards.iter().any(|shard| shard.index.uses(row))
 }
 
 /// Approximate memory of a run in bytes, without its positions: weights, their mean if `averaged`, optimiser moments, a

@@ -22,13 +22,14 @@ impl PsqtRows {
 
     /// Copies the values of a model, real plus factor.
     pub fn take(&mut self, dense: &DenseParameters) {
-        let (architecture, piece_rows) = (self.architecture, self.architecture.features.set().piece_rows());
+        let architecture = self.architecture;
         if self.values.is_empty() {
             return;
         }
         let rows = self.values.chunks_exact_mut(architecture.psqt);
         for (row, out) in rows.enumerate() {
-            let values = folded(&dense.psqt, architecture, row % piece_rows, row / piece_rows);
+            let (king, piece_row) = architecture.features.set().king_and_piece_row(row);
+            let values = folded(&dense.psqt, architecture, piece_row, king);
             out.iter_mut().zip(values).for_each(|(out, value)| *out = value);
         }
     }

@@ -7,16 +7,15 @@
 use std::ops::Range;
 
 use crate::nnue::Features;
+use crate::nnue::features::FeatureSet;
 use crate::train::samples::active::Active;
 
 /// Maximum number of accumulators in a chunk.
 const CHUNK: usize = 1024;
 
 /// For each of the transformer's rows, the accumulators in which it is active, over a range of positions.
-#[derive(Default)]
 pub struct RowIndex {
-    /// Rows of a king bucket.
-    piece_rows: usize,
+    set: &'static FeatureSet,
     /// Number of each accumulator: two per position, the side to move's first.
     numbers: Vec<[u32; 2]>,
     /// The chunks, in the order of their numbers.
@@ -34,20 +33,25 @@ struct Chunk {
 }
 
 /// The bucket of an accumulator's king; 0 without active rows.
-fn king_bucket(piece_rows: usize, active: &Active, side: usize) -> usize {
-    active.side(side).first().map_or(0, |&row| usize::from(row) / piece_rows)
+fn king_bucket(set: &FeatureSet, active: &Active, side: usize) -> usize {
+    active.side(side).first().map_or(0, |&row| set.king_and_piece_row(row.into()).0)
 }
 
 impl RowIndex {
+    /// Returns the index of no positions.
+    pub fn new(features: Features) -> Self {
+        let set = features.set();
+        Self { set, numbers: Vec::new(), chunks: Vec::new(), starts: Vec::new(), users: Vec::new() }
+    }
+
     /// Numbers the accumulators of `positions`, and sorts them by the rows that they use.
-    pub fn fill(&mut self, features: Features, positions: &[Active]) {
-        self.piece_rows = features.set().piece_rows();
-        let order = self.number(features.set().kings, positions);
+    pub fn fill(&mut self, positions: &[Active]) {
+        let order = self.number(positions);
         self.chunks.clear();
         self.starts.clear();
         self.users.clear();
-        let piece_rows = self.piece_rows;
-        let king = |&(position, side): &(usize, usize)| king_bucket(piece_rows, &positions[position], side);
+        let set = self.set;
+        let king = |&(position, side): &(usize, usize)| king_bucket(set, &positions[position], side);
         let mut first = 0;
         for members in order.chunk_by(|a, b| king(a) == king(b)) {
             for chunk in members.chunks(CHUNK) {
@@ -60,11 +64,11 @@ impl RowIndex {
 
     /// Numbers the accumulators, one king bucket after the other. Returns the position and side of each, in the order
     /// of the numbers.
-    fn number(&mut self, kings: usize, positions: &[Active]) -> Vec<(usize, usize)> {
-        let piece_rows = self.piece_rows;
-        let king = |active: &Active, side: usize| king_bucket(piece_rows, active, side);
+    fn number(&mut self, positions: &[Active]) -> Vec<(usize, usize)> {
+        let set = self.set;
+        let king = |active: &Active, side: usize| king_bucket(set, active, side);
         // The number of the next accumulator of each bucket.
-        let mut next = vec![0; kings + 1];
+        let mut next = vec![0; set.kings + 1];
         for active in positions {
             (0..2).for_each(|side| next[king(active, side) + 1] += 1);
         }
@@ -86,11 +90,11 @@ impl RowIndex {
 
     /// Adds a chunk of accumulators, numbered from `first` on, with the rows that they use.
     fn add_chunk<'a>(&mut self, king: usize, first: usize, accumulators: impl Iterator<Item = &'a [u16]> + Clone) {
-        let (start, base) = (self.starts.len(), king * self.piece_rows);
+        let (start, base) = (self.starts.len(), king * self.set.piece_rows());
         let user_start = self.users.len();
         // Counts are stored two entries later. After the prefix sums, entry `row + 1` is the place of the row's next
         // user, and at the end it is the start of the next row.
-        self.starts.resize(start + self.piece_rows + 2, 0);
+        self.starts.resize(start + self.set.piece_rows() + 2, 0);
         let starts = &mut self.starts[start..];
         for &row in accumulators.clone().flatten() {
             starts[usize::from(row) - base + 2] += 1;
@@ -108,7 +112,7 @@ impl RowIndex {
                 *next += 1;
             }
         }
-        self.chunks.push(Chunk { king, starts: start..start + self.piece_rows + 1 });
+        self.chunks.push(Chunk { king, starts: start..start + self.set.piece_rows() + 1 });
     }
 
     /// Returns the numbers of a position's accumulators.
@@ -126,9 +130,11 @@ impl RowIndex {
 
     /// Whether an accumulator uses a row.
     pub fn uses(&self, row: usize) -> bool {
-        let (king, row) = (row / self.piece_rows, row % self.piece_rows);
-        self.of_king(king)
-            .any(|chunk| self.starts[chunk.starts.start + row] < self.starts[chunk.starts.start + row + 1])
+        let (king, piece_row) = self.set.king_and_piece_row(row);
+        self.of_king(king).any(|chunk| {
+            let start = chunk.starts.start + piece_row;
+            self.starts[start] < self.starts[start + 1]
+        })
     }
 
     fn of_king(&self, king: usize) -> impl Iterator<Item = &Chunk> {
@@ -149,11 +155,11 @@ mod tests {
             let set = features.set();
             let mut actives: Vec<Active> =
                 positions(3 * CHUNK).iter().map(|record| Active::of(features, record, false)).collect();
-            let mut index = RowIndex::default();
-            index.fill(features, &[Active::default()]);
+            let mut index = RowIndex::new(features);
+            index.fill(&[Active::default()]);
             assert!((0..set.active_rows()).all(|row| !index.uses(row)));
             actives.push(Active::default());
-            index.fill(features, &actives);
+            index.fill(&actives);
             let mut rows_of = vec![Vec::new(); 2 * actives.len()];
             let mut largest = 0;
             for king in 0..set.kings {

@@ -34,7 +34,7 @@ impl<const L1: usize> Shard<L1> {
     pub fn new(architecture: Architecture) -> Self {
         Self {
             samples: Vec::new(),
-            index: RowIndex::default(),
+            index: RowIndex::new(architecture.features),
             deltas: PackedDeltas::empty(),
             actives: Vec::new(),
             ends: Vec::new(),
@@ -50,7 +50,7 @@ impl<const L1: usize> Shard<L1> {
         self.samples.clear();
         self.samples.extend_from_slice(samples);
         self.activate(architecture);
-        self.index.fill(architecture.features, &self.actives);
+        self.index.fill(&self.actives);
         self.deltas.resize(L1, 2 * samples.len());
     }
 

@@ -12,7 +12,6 @@ use crate::train::model::scales::{ACTIVATION_ONE, HIDDEN};
 use crate::train::model::transformer::{block, factor};
 use crate::train::step::layout::{FIXED_ONE, FixedRow, Hidden, InputMajor, LANES, Row, Tile};
 use crate::train::step::psqt::PsqtRows;
-use crate::train::step::row_index::RowIndex;
 use crate::train::step::simd::Kernels;
 use crate::train::step::upper::UpperWeights;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
@@ -65,11 +64,10 @@ impl<const L1: usize> Snapshot<L1> {
     pub fn take(&mut self, kernels: Kernels, model: &Model, selected: impl Fn(usize) -> bool + Sync) {
         self.take_dense(model);
         let (architecture, is_rounded) = (self.architecture, self.is_rounded);
-        let piece_rows = architecture.features.set().piece_rows();
         let (blocks, size) = (&model.transformer, block(architecture));
         self.rows.as_chunks_mut::<L1>().0.par_iter_mut().enumerate().for_each(|(row, out)| {
             if selected(row) {
-                let (king, piece_row) = (row / piece_rows, row % piece_rows);
+                let (king, piece_row) = architecture.features.set().king_and_piece_row(row);
                 let rows: &[Row<L1>] = blocks[piece_row * size..][..size].as_chunks::<L1>().0;
                 kernels.fold(&rows[king], &rows[factor(architecture.features)], out);
                 if is_rounded {
@@ -77,12 +75,6 @@ impl<const L1: usize> Snapshot<L1> {
                 }
             }
         });
-    }
-
-    /// Copies the dense tensors, and the rows that occur in any of `indices`.
-    pub fn take_used(&mut self, kernels: Kernels, model: &Model, indices: &[&RowIndex]) {
-        let used = |row: usize| indices.iter().any(|index| index.uses(row));
-        self.take(kernels, model, used);
     }
 
     fn take_dense(&mut self, model: &Model) {

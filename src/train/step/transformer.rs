@@ -61,7 +61,7 @@ impl TransformerGradient {
 
     /// Sums the deltas of the shards' accumulators, in parallel in the current thread pool. Each sum has a fixed order,
     /// so the result does not depend on the threads' timing.
-    pub fn take(&mut self, kernels: Kernels, shards: &[(&RowIndex, &PackedDeltas)]) {
+    pub fn sum(&mut self, kernels: Kernels, shards: &[(&RowIndex, &PackedDeltas)]) {
         let blocks = self.architecture.l1 / COLUMNS;
         let piece_rows = self.architecture.features.set().piece_rows();
         self.sums.par_chunks_exact_mut(piece_rows).enumerate().for_each(|(number, sums)| {

@@ -36,6 +36,9 @@ pub fn accumulate<const FMA: bool, const L1: usize>(
     }
 }
 
+/// The upper half of a word, which is the float of its upper number.
+const UPPER: u32 = 0xFFFF_0000;
+
 #[inline(always)]
 pub fn pack<const FMA: bool>(columns: &[f32; COLUMNS], out: &mut PackedColumns) {
     /// Rounds half up, which is accurate enough for gradients.
@@ -48,9 +51,6 @@ pub fn pack<const FMA: bool>(columns: &[f32; COLUMNS], out: &mut PackedColumns) 
         }
     }
 }
-
-/// The upper half of a word, which is the float of its upper number.
-const UPPER: u32 = 0xFFFF_0000;
 
 #[inline(always)]
 pub fn add_rows<const FMA: bool>(table: &[PackedColumns], picks: &[u32], out: &mut [f32; COLUMNS]) {

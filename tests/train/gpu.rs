@@ -3,7 +3,10 @@
 
 use std::io::Write as _;
 
-use super::*;
+use crate::engine::engine;
+#[cfg(unix)]
+use crate::engine::{restore_sighup, signal};
+use crate::runs::*;
 
 /// Settings of a net that trains fast, with a step on each of 24 batches.
 const NET: &str = "--shape small --king-buckets 4";
