@@ -146,6 +146,34 @@ fn made_positions_stand_beside_the_same_samples_and_survive_kills() {
 }
 
 #[test]
+fn endgames_follow_the_same_games_and_survive_kills() {
+    let folder = Folder::new("endgames");
+    let [plain, one, bin, killed] = ["plain.tree", "1.tree", "1.bin", "k.tree"].map(|name| folder.path(name));
+    let all = "--nodes 100 --one-in 4 --hash 1 --max-score 32000 --thin-beyond 32000 --random-plies 16";
+    generate("sample", &plain, &format!("{all} --positions 4000"));
+    let both = format!("{all} --positions 20000 --endgames 1.5");
+    generate("sample", &one, &format!("{both} --threads 1"));
+    generate("sample", &bin, &both);
+    generate_with_kills("sample", (&killed, &one), &format!("{both} --threads 3"), 4);
+    let (plain, both) = (entries(&plain), entries(&one));
+    assert!(both == entries(&bin), "the formats hold different positions");
+    // The games are those of a run without endgames, in the same order, with endgames between them.
+    let mut rest = both.iter();
+    for sample in &plain {
+        assert!(rest.any(|entry| entry == sample), "a sample is missing");
+    }
+    let between = both.len() - rest.len() - plain.len();
+    assert!(between > plain.len() / 4, "{between} samples of endgames");
+    let few = |entries: &[Entry]| entries.iter().filter(|entry| entry.board.count() <= 22).count();
+    // The share of samples with few pieces grows.
+    assert!(few(&both) * plain.len() > few(&plain) * both.len(), "{} and {}", few(&both), few(&plain));
+    for wrong in ["-1", "nan", "101"] {
+        let error = refused("sample", &folder.path("none.tree"), &format!("{all} --positions 100 --endgames={wrong}"));
+        assert!(error.contains("from 0 to 100"), "{error}");
+    }
+}
+
+#[test]
 fn trees_have_the_same_samples_in_the_same_order_as_bin() {
     let folder = Folder::new("sample-tree");
     for (name, arguments) in [

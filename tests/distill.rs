@@ -58,7 +58,8 @@ fn bytes(path: &Path) -> Vec<u8> {
 fn killed_run_ends_with_the_same_blocks_and_nets() {
     let folder = Folder::new("distill");
     let new = format!(
-        "--teacher {DEFAULT_NET} --student new {TINY} --millions 0.012 --match-every 2 --window 1 --older 1 --made 0.5"
+        "--teacher {DEFAULT_NET} --student new {TINY} --millions 0.012 --match-every 2 --window 1 --older 1 --made 0.5 \
+         --endgames 0.5"
     );
     let (out, err) = done(distill(&folder, "whole", &new));
     assert!(out.starts_with("3 rounds") && out.contains("best.nnue"), "{out}");

@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 
+use super::endgames::EndgameStarts;
 use super::sample_buffer::{SampleBuffer, SampleFilter, SampleLabeller};
 use super::workers::{self, OutputArgs, PlayedGame};
 use crate::board::Position;
@@ -62,6 +63,9 @@ pub struct SampleArgs {
     /// labels of the same networks and filtered alike
     #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = made)]
     pub made: f64,
+    /// After each game, N more games on average that start from its samples with 10 to 22 pieces and a small |value|
+    #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = endgames)]
+    pub endgames: f64,
     /// Openings of the games.
     #[command(flatten)]
     pub openings: OpeningArgs,
@@ -76,10 +80,19 @@ pub struct SampleArgs {
 /// Largest number of made positions for each sample.
 const MAX_MADE: f64 = 1000.0;
 
+/// Largest number of endgames after each game.
+const MAX_ENDGAMES: f64 = 100.0;
+
 /// Parses a number of made positions.
 fn made(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| (0.0..=MAX_MADE).contains(number));
     number.ok_or_else(|| format!("must be a number from 0 to {MAX_MADE}"))
+}
+
+/// Parses a number of endgames.
+fn endgames(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=MAX_ENDGAMES).contains(number));
+    number.ok_or_else(|| format!("must be a number from 0 to {MAX_ENDGAMES}"))
 }
 
 impl SampleArgs {
@@ -98,8 +111,9 @@ impl SampleArgs {
             judges => format!(", labels {judges:?}"),
         };
         let made = if self.made > 0.0 { format!(", made {}", self.made) } else { String::new() };
+        let endgames = if self.endgames > 0.0 { format!(", endgames {}", self.endgames) } else { String::new() };
         format!(
-            "sample: net {}{labels}{made}, one in {}, max {}, thin {} beyond {}, {:?}, {:?}, {:?}",
+            "sample: net {}{labels}{made}{endgames}, one in {}, max {}, thin {} beyond {}, {:?}, {:?}, {:?}",
             network.info().sha256,
             self.one_in,
             self.max_score,
@@ -148,6 +162,7 @@ pub fn run(args: &SampleArgs, network: &Arc<Network>, labelling: &Labelling) -> 
         limits: &limits,
         solo: Solo::new(network.clone(), args.output.hash as usize),
         buffer: Arc::new(Mutex::new(SampleBuffer::new(args.filter(), format, labeller(), args.made))),
+        starts: Arc::new(Mutex::new(EndgameStarts::new(0.0, SplitMix64::new(0)))),
     })
 }
 
@@ -159,6 +174,8 @@ struct SamplePlayer<'a> {
     solo: Solo,
     /// Shared with the sampler of the current game only; the lock is never contended.
     buffer: Arc<Mutex<SampleBuffer>>,
+    /// Shared likewise.
+    starts: Arc<Mutex<EndgameStarts>>,
 }
 
 impl Player for SamplePlayer<'_> {
@@ -166,13 +183,32 @@ impl Player for SamplePlayer<'_> {
 
     fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<PlayedGame>> {
         let mut rng = rng_of(self.args.output.seed, number);
+        // The endgames have random numbers of their own, so the game itself does not depend on them.
+        let starts = EndgameStarts::new(self.args.endgames, SplitMix64::new(!rng.clone().next_u64()));
+        *self.starts.lock() = starts;
         self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
+        let Some(mut played) = self.play_from(start, rng, stop)? else { return Ok(None) };
+        let endgames = self.starts.lock().take();
+        for start in endgames {
+            self.solo.clear();
+            let rng = self.starts.lock().next_rng();
+            let Some(endgame) = self.play_from(start, rng, stop)? else { return Ok(None) };
+            played.append(endgame);
+        }
+        Ok(Some(played))
+    }
+}
+
+impl SamplePlayer<'_> {
+    /// Plays and samples the game that begins at `start`. Returns `None` if `stop` was set before its end.
+    fn play_from(&mut self, start: Position, mut rng: SplitMix64, stop: &AtomicBool) -> Result<Option<PlayedGame>> {
         self.buffer.lock().begin(&start, SplitMix64::new(rng.next_u64()));
         self.solo.set_sampler(Some(Box::new(Picker {
             rng,
             one_in: self.args.one_in as usize,
             buffer: self.buffer.clone(),
+            starts: self.starts.clone(),
         })));
         let ending = referee::play(start, &self.args.rules, stop, |position| {
             self.buffer.lock().follow(position);
@@ -189,12 +225,14 @@ struct Picker {
     rng: SplitMix64,
     one_in: usize,
     buffer: Arc<Mutex<SampleBuffer>>,
+    starts: Arc<Mutex<EndgameStarts>>,
 }
 
 impl Sampler for Picker {
     fn evaluated(&mut self, position: &Position, value: Value) {
         if self.rng.below(self.one_in) == 0 {
             self.buffer.lock().put(position, value);
+            self.starts.lock().consider(position, value);
         }
     }
 }

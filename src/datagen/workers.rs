@@ -74,6 +74,12 @@ impl PlayedGame {
         }
         Ok(Self { bytes: writer.finish()?, positions: entries.iter().filter(|e| e.score != NO_SCORE).count() as u64 })
     }
+
+    /// Appends another game, which is stored after this one.
+    pub fn append(&mut self, game: Self) {
+        self.bytes.extend(game.bytes);
+        self.positions += game.positions;
+    }
 }
 
 /// Plays games until the file has the requested number of positions. `settings` are the settings that determine the

@@ -102,6 +102,7 @@ impl Setup {
             words.extend(pair(name, value.to_string()));
         }
         words.extend(pair("--made", given.made.to_string()));
+        words.extend(pair("--endgames", self.args.endgames().to_string()));
         let mut args: SampleArgs = parsed(words)?;
         args.label = self.args.teacher.clone();
         (args.output.resume, args.output.quiet) = (true, true);
