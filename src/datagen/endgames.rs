@@ -52,7 +52,7 @@ impl EndgameStarts {
         }
     }
 
-    /// Returns the starts, without the moves that led to them, and removes them.
+    /// Returns the starts, without the moves that led to them. Samples of later games are not considered.
     pub fn take(&mut self) -> Vec<Position> {
         self.wanted = 0;
         self.starts.drain(..).map(|start| Position::from_chess(&start.to_chess())).collect()

@@ -162,7 +162,6 @@ pub fn run(args: &SampleArgs, network: &Arc<Network>, labelling: &Labelling) -> 
         limits: &limits,
         solo: Solo::new(network.clone(), args.output.hash as usize),
         buffer: Arc::new(Mutex::new(SampleBuffer::new(args.filter(), format, labeller(), args.made))),
-        starts: Arc::new(Mutex::new(EndgameStarts::new(0.0, SplitMix64::new(0)))),
     })
 }
 
@@ -174,8 +173,6 @@ struct SamplePlayer<'a> {
     solo: Solo,
     /// Shared with the sampler of the current game only; the lock is never contended.
     buffer: Arc<Mutex<SampleBuffer>>,
-    /// Shared likewise.
-    starts: Arc<Mutex<EndgameStarts>>,
 }
 
 impl Player for SamplePlayer<'_> {
@@ -185,15 +182,15 @@ impl Player for SamplePlayer<'_> {
         let mut rng = rng_of(self.args.output.seed, number);
         // The endgames have random numbers of their own, so the game itself does not depend on them.
         let starts = EndgameStarts::new(self.args.endgames, SplitMix64::new(!rng.clone().next_u64()));
-        *self.starts.lock() = starts;
+        let starts = Arc::new(Mutex::new(starts));
         self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
-        let Some(mut played) = self.play_from(start, rng, stop)? else { return Ok(None) };
-        let endgames = self.starts.lock().take();
+        let Some(mut played) = self.play_from(start, rng, &starts, stop)? else { return Ok(None) };
+        let endgames = starts.lock().take();
         for start in endgames {
             self.solo.clear();
-            let rng = self.starts.lock().next_rng();
-            let Some(endgame) = self.play_from(start, rng, stop)? else { return Ok(None) };
+            let rng = starts.lock().next_rng();
+            let Some(endgame) = self.play_from(start, rng, &starts, stop)? else { return Ok(None) };
             played.append(endgame);
         }
         Ok(Some(played))
@@ -201,14 +198,21 @@ impl Player for SamplePlayer<'_> {
 }
 
 impl SamplePlayer<'_> {
-    /// Plays and samples the game that begins at `start`. Returns `None` if `stop` was set before its end.
-    fn play_from(&mut self, start: Position, mut rng: SplitMix64, stop: &AtomicBool) -> Result<Option<PlayedGame>> {
+    /// Plays and samples the game that begins at `start`. `starts` considers its samples. Returns `None` if `stop` was
+    /// set before its end.
+    fn play_from(
+        &mut self,
+        start: Position,
+        mut rng: SplitMix64,
+        starts: &Arc<Mutex<EndgameStarts>>,
+        stop: &AtomicBool,
+    ) -> Result<Option<PlayedGame>> {
         self.buffer.lock().begin(&start, SplitMix64::new(rng.next_u64()));
         self.solo.set_sampler(Some(Box::new(Picker {
             rng,
             one_in: self.args.one_in as usize,
             buffer: self.buffer.clone(),
-            starts: self.starts.clone(),
+            starts: starts.clone(),
         })));
         let ending = referee::play(start, &self.args.rules, stop, |position| {
             self.buffer.lock().follow(position);
