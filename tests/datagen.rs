@@ -174,6 +174,28 @@ fn endgames_follow_the_same_games_and_survive_kills() {
 }
 
 #[test]
+fn noisy_drops_positions_of_the_same_games_and_survives_kills() {
+    let folder = Folder::new("noisy");
+    let [all, quiet, some, killed] = ["all.bin", "quiet.bin", "some.tree", "k.tree"].map(|name| folder.path(name));
+    let options = "--nodes 100 --one-in 4 --hash 1 --max-score 32000 --thin-beyond 32000 --random-plies 16";
+    generate("sample", &all, &format!("{options} --positions 6000"));
+    generate("sample", &quiet, &format!("{options} --positions 2000 --noisy 0"));
+    generate("sample", &some, &format!("{options} --positions 3000 --noisy 0.3 --made 0.5 --threads 1"));
+    generate_with_kills("sample", (&killed, &some), &format!("{options} --positions 3000 --noisy 0.3 --made 0.5"), 4);
+    // The games are the same, and only samples are missing.
+    let (all, quiet) = (entries(&all), entries(&quiet));
+    let mut rest = all.iter();
+    let found = quiet.iter().take_while(|sample| rest.any(|entry| entry == *sample)).count();
+    assert!(found == quiet.len() || rest.len() == 0, "{found} of {} samples found", quiet.len());
+    let passed = all.len() - rest.len();
+    assert!(found > 500 && found * 10 < passed * 8, "{found} quiet of {passed}");
+    for wrong in ["-0.1", "nan", "1.1"] {
+        let error = refused("sample", &folder.path("none.tree"), &format!("{options} --positions 100 --noisy={wrong}"));
+        assert!(error.contains("from 0 to 1"), "{error}");
+    }
+}
+
+#[test]
 fn trees_have_the_same_samples_in_the_same_order_as_bin() {
     let folder = Folder::new("sample-tree");
     for (name, arguments) in [

@@ -5,7 +5,7 @@ use shakmaty::{Bitboard, Role, Square};
 use super::attacks;
 use super::make::behind;
 use super::position::Sliders;
-use super::{Move, Position};
+use super::{Move, MoveList, Position};
 
 /// Centipawns by role index, pawn first. The king's value only needs to exceed any exchange.
 const VALUES: [i32; 6] = [100, 300, 300, 500, 900, 20_000];
@@ -53,6 +53,13 @@ impl Position {
             occupied.discard(behind(to, self.turn));
         }
         self.exchange(to, occupied, kept)
+    }
+
+    /// Whether a capture or a promotion to a queen wins material for the side to move, by static exchange evaluation.
+    pub fn can_win_material(&self) -> bool {
+        let mut list = MoveList::new();
+        self.generate_noisy(&mut list);
+        list.iter().any(|&m| self.see_ge(m, 1) && self.legal(m))
     }
 
     /// Plays out the exchange after the first capture. `balance` is the lead over the threshold of the side that

@@ -4,6 +4,7 @@
 //! placement of the pieces around each sample at the cost of an incremental update of the labelling networks.
 // CITE: own result, in `nets/PROVENANCE.md`: the net g1 learnt mostly from made positions.
 
+use super::noisy::NoisyFilter;
 use crate::board::{Move, Position};
 use crate::nnue::AccumulatorStack;
 use crate::util::rng::SplitMix64;
@@ -23,7 +24,7 @@ pub struct Lines {
 struct MadeMove {
     m: Move,
     /// Whether the position after the move is used. Not if it is in check, because searches do not evaluate such
-    /// positions either, and not if it is the sample again.
+    /// positions either, not if it is the sample again, and not if the filter by exchanges rejects it.
     used: bool,
 }
 
@@ -52,13 +53,14 @@ pub struct Maker {
     share: f64,
     /// Made positions that are still missing for the samples so far; negative if there are too many.
     owed: f64,
+    noisy: NoisyFilter,
     rng: SplitMix64,
 }
 
 impl Maker {
     /// Creates a maker of `share` positions for each sample on average, for a game with these random numbers.
-    pub fn new(share: f64, rng: SplitMix64) -> Self {
-        Self { share, owed: 0.0, rng }
+    pub fn new(share: f64, noisy: NoisyFilter, rng: SplitMix64) -> Self {
+        Self { share, owed: 0.0, noisy, rng }
     }
 
     /// Makes positions from a sample, if at least one is missing for the samples so far. `used` receives each
@@ -93,7 +95,8 @@ impl Maker {
             };
             position.do_move(m);
             path.push(m);
-            let is_used = !position.in_check() && position.key() != sample;
+            let is_used =
+                !position.in_check() && position.key() != sample && self.noisy.admits(position, &mut self.rng);
             line.push(MadeMove { m, used: is_used });
             if is_used {
                 used(position, &path);
@@ -135,7 +138,7 @@ mod tests {
 
     /// The positions made from `samples`, and the moves to each.
     fn made(share: f64, count: usize) -> Vec<(Position, Vec<Move>, Position)> {
-        let mut maker = Maker::new(share, SplitMix64::new(5));
+        let mut maker = Maker::new(share, NoisyFilter::ALL, SplitMix64::new(5));
         let mut all = Vec::new();
         for sample in samples().take(count) {
             maker.lines_from(&sample, |position, path| all.push((sample.clone(), path.to_vec(), position.clone())));
@@ -174,7 +177,7 @@ mod tests {
     fn incremental_values_are_those_of_each_position() {
         let network = Network::embedded();
         let (mut stack, mut alone) = (AccumulatorStack::new(network.clone()), AccumulatorStack::new(network));
-        let mut maker = Maker::new(5.0, SplitMix64::new(6));
+        let mut maker = Maker::new(5.0, NoisyFilter::ALL, SplitMix64::new(6));
         for sample in samples().take(8) {
             let mut wanted = Vec::new();
             let lines = maker.lines_from(&sample, |position, _| {

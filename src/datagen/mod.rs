@@ -2,7 +2,7 @@
 //!
 //! * [`sample`]: positions sampled from search trees, labelled with a static evaluation: many and cheap
 //!   ([`sample_buffer`] collects, labels and encodes them, [`made`] adds children by random moves, [`endgames`] chooses
-//!   starts of further games)
+//!   starts of further games, [`noisy`] drops positions with a winning exchange)
 //! * [`selfplay`]: whole games, every position with the score of its search
 //! * [`workers`], [`store`]: writing of games in the order of their numbers, and the output file, which can be resumed
 //!   after any interruption
@@ -14,6 +14,7 @@
 
 pub mod endgames;
 pub mod made;
+pub mod noisy;
 pub mod sample;
 pub mod sample_buffer;
 pub mod selfplay;

@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 
 use super::endgames::EndgameStarts;
+use super::noisy::NoisyFilter;
 use super::sample_buffer::{SampleBuffer, SampleFilter, SampleLabeller};
 use super::workers::{self, OutputArgs, PlayedGame};
 use crate::board::Position;
@@ -59,6 +60,9 @@ pub struct SampleArgs {
     /// Keep one in K of the positions beyond --thin-beyond; 1 keeps all
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub thin: u32,
+    /// Keep this share of the positions in which a capture or a promotion wins material, at random; 1 keeps all
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
+    pub noisy: f64,
     /// For each sample, also write N positions on average that follow from it by one to four random legal moves, with
     /// labels of the same networks and filtered alike
     #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = made)]
@@ -83,6 +87,12 @@ const MAX_MADE: f64 = 1000.0;
 /// Largest number of endgames after each game.
 const MAX_ENDGAMES: f64 = 100.0;
 
+/// Parses a share.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "must be a number from 0 to 1".to_owned())
+}
+
 /// Parses a number of made positions.
 fn made(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| (0.0..=MAX_MADE).contains(number));
@@ -101,6 +111,7 @@ impl SampleArgs {
             max_score: self.max_score.into(),
             thin_beyond: self.thin_beyond.into(),
             thin: self.thin as usize,
+            noisy: NoisyFilter::keeping(self.noisy),
         }
     }
 
@@ -112,8 +123,9 @@ impl SampleArgs {
         };
         let made = if self.made > 0.0 { format!(", made {}", self.made) } else { String::new() };
         let endgames = if self.endgames > 0.0 { format!(", endgames {}", self.endgames) } else { String::new() };
+        let noisy = if self.noisy < 1.0 { format!(", noisy {}", self.noisy) } else { String::new() };
         format!(
-            "sample: net {}{labels}{made}{endgames}, one in {}, max {}, thin {} beyond {}, {:?}, {:?}, {:?}",
+            "sample: net {}{labels}{made}{endgames}{noisy}, one in {}, max {}, thin {} beyond {}, {:?}, {:?}, {:?}",
             network.info().sha256,
             self.one_in,
             self.max_score,

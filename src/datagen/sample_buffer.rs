@@ -8,6 +8,7 @@ use std::ops::Range;
 use anyhow::{Context as _, Result};
 
 use super::made::{Lines, Maker};
+use super::noisy::NoisyFilter;
 use super::workers::PlayedGame;
 use crate::board::{Move, Position};
 use crate::data::entry::Entry;
@@ -30,6 +31,8 @@ pub struct SampleFilter {
     pub thin_beyond: i32,
     /// One in `thin` of these samples is kept.
     pub thin: usize,
+    /// Filter by exchanges.
+    pub noisy: NoisyFilter,
 }
 
 impl SampleFilter {
@@ -120,7 +123,7 @@ impl SampleBuffer {
             format,
             labeller,
             made,
-            maker: Maker::new(made, SplitMix64::new(0)),
+            maker: Maker::new(made, filter.noisy, SplitMix64::new(0)),
             rng: SplitMix64::new(0),
             current: SearchPath::default(),
             pending: Vec::new(),
@@ -134,7 +137,7 @@ impl SampleBuffer {
     /// Clears the buffer for a game that starts at `start`.
     pub fn begin(&mut self, start: &Position, rng: SplitMix64) {
         // The random numbers of made positions are a sequence of their own, so the samples do not depend on it.
-        self.maker = Maker::new(self.made, SplitMix64::new(!rng.clone().next_u64()));
+        self.maker = Maker::new(self.made, self.filter.noisy, SplitMix64::new(!rng.clone().next_u64()));
         self.rng = rng;
         self.current = SearchPath { before: start.history_len(), ..SearchPath::default() };
         self.pending.clear();
@@ -156,6 +159,9 @@ impl SampleBuffer {
 
     /// Adds a position that the search evaluated as `value`.
     pub fn put(&mut self, position: &Position, value: Value) {
+        if !self.filter.noisy.admits(position, &mut self.rng) {
+            return;
+        }
         let is_tree = matches!(self.kept, Kept::Tree(_));
         let first = self.paths.len();
         if is_tree {

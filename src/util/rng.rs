@@ -29,6 +29,11 @@ impl SplitMix64 {
     pub fn below(&mut self, bound: usize) -> usize {
         scaled(self.next_u64(), bound)
     }
+
+    /// A random number from 0 (inclusive) to 1 (exclusive).
+    pub fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
 }
 
 /// A number that differs between runs and between calls. Used as a seed if the user gave none.
@@ -46,6 +51,15 @@ mod tests {
         let mut rng = SplitMix64::new(0);
         assert_eq!(rng.next_u64(), 0xE220_A839_7B1D_CDAF);
         assert_eq!(rng.next_u64(), 0x6E78_9E6A_A1B9_65F4);
+    }
+
+    #[test]
+    fn unit_stays_in_its_range_and_has_the_right_mean() {
+        let mut rng = SplitMix64::new(3);
+        let numbers: Vec<f64> = (0..10_000).map(|_| rng.unit()).collect();
+        assert!(numbers.iter().all(|number| (0.0..1.0).contains(number)));
+        let mean = numbers.iter().sum::<f64>() / 10_000.0;
+        assert!((mean - 0.5).abs() < 0.02, "{mean}");
     }
 
     #[test]
