@@ -95,6 +95,12 @@ impl AppendFile {
     }
 }
 
+impl Drop for AppendFile {
+    fn drop(&mut self) {
+        claim::unlock(&self.file);
+    }
+}
+
 /// Opens the file for reading and writing, or creates it.
 fn open_data(path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();

@@ -225,7 +225,9 @@ impl Write for AtomicFile {
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        if !self.complete {
+        if self.complete {
+            claim::unlock(self.file.get_ref());
+        } else {
             claim::remove(&self.temporary, self.file.get_ref());
         }
     }

@@ -118,11 +118,18 @@ impl Drop for Lock {
     }
 }
 
-/// Removes a claimed file, unless `path` has become the name of another file.
+/// Removes a claimed file, unless `path` has become the name of another file, and unlocks it.
 pub fn remove(path: &Path, file: &File) {
     if identity::names(path, file) {
         let _ = fs::remove_file(path);
     }
+    unlock(file);
+}
+
+/// Unlocks a file before it is closed. Closing alone is not enough: a child process that another thread is starting
+/// holds a copy of the open file, and with it the lock, until it executes its program.
+pub fn unlock(file: &File) {
+    let _ = file.unlock();
 }
 
 #[cfg(test)]
@@ -147,6 +154,20 @@ mod tests {
         drop(lock);
         assert!(names(folder.path()).is_empty());
         assert!(Lock::of(&path).expect("room").is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn copy_of_the_open_file_does_not_keep_the_lock() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.nnue");
+        let claimed = claim(&path).expect("room").expect("a free name");
+        let copy = claimed.try_clone().expect("a copy, as a child process has it");
+        unlock(&claimed);
+        drop(claimed);
+        let again = open_existing(&path).expect("the file is there");
+        assert!(!is_locked_elsewhere(&again));
+        drop(copy);
     }
 
     #[test]
