@@ -29,7 +29,7 @@ pub struct EndgameStarts {
 impl EndgameStarts {
     /// Chooses `share` starts on average, from a game with these random numbers.
     pub fn new(share: f64, mut rng: SplitMix64) -> Self {
-        let fraction = (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        let fraction = rng.unit();
         Self { wanted: (share + fraction) as usize, suitable: 0, starts: Vec::new(), rng }
     }
 

@@ -1,6 +1,8 @@
 //! Filter by exchanges: a share of the positions in which a capture or a promotion wins material.
 //!
-//! A search resolves such positions by its captures, so the values of quiet positions decide its moves.
+//! Most samples of short searches are such positions. What a net gains and loses without them is in
+//! `docs/experiments.md`.
+// CITE: training on quiet positions only is common (nnue-pytorch's "smart FEN skipping" judges by the best move).
 
 use crate::board::Position;
 use crate::util::rng::SplitMix64;

@@ -135,7 +135,7 @@ mod tests {
             let difference = strength(&players.plus) - strength(&players.minus);
             let expected = 1.0 / (1.0 + 10f64.powf(-difference / 400.0));
             let game = |rng: &mut SplitMix64| {
-                if (rng.next_u64() as f64 / 2f64.powi(64)) < expected { 1.0 } else { -1.0 }
+                if rng.unit() < expected { 1.0 } else { -1.0 }
             };
             let result = game(&mut rng) + game(&mut rng);
             screen.count(number, 2, result);

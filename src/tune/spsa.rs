@@ -91,7 +91,7 @@ impl Spsa {
         let mut contest = Contest { plus: Vec::new(), minus: Vec::new() };
         for t in &self.parameters {
             let sign = sign(&mut rng);
-            let dither = rng.next_u64() as f64 / 2f64.powi(64);
+            let dither = rng.unit();
             contest.plus.push(perturbed(t, sign, dither));
             contest.minus.push(perturbed(t, -sign, dither));
         }

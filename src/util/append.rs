@@ -132,3 +132,20 @@ fn crc_of(file: &mut File, bytes: u64) -> Result<Hasher> {
         }
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closed_file_is_not_locked_by_a_copy_of_the_handle() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.bin");
+        let file = AppendFile::open(&path).expect("a new file");
+        let copy = file.file.try_clone().expect("a copy, as a child process has it");
+        assert!(AppendFile::open(&path).is_err());
+        drop(file);
+        assert!(AppendFile::open(&path).is_ok());
+        drop(copy);
+    }
+}

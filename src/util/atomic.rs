@@ -268,6 +268,18 @@ mod tests {
         format!("{:#}", error.expect("an error"))
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn committed_file_is_not_locked_by_a_copy_of_the_handle() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.txt");
+        let file = AtomicFile::create(&path).expect("room");
+        let copy = file.file.get_ref().try_clone().expect("a copy, as a child process has it");
+        file.commit().expect("room");
+        AtomicFile::create(&path).expect("the file is not locked").commit().expect("room");
+        drop(copy);
+    }
+
     #[test]
     fn file_keeps_its_old_content_until_commit() {
         let folder = tempfile::tempdir().expect("a folder");

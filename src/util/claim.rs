@@ -156,20 +156,6 @@ mod tests {
         assert!(Lock::of(&path).expect("room").is_some());
     }
 
-    #[cfg(unix)]
-    #[test]
-    fn copy_of_the_open_file_does_not_keep_the_lock() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("run.nnue");
-        let claimed = claim(&path).expect("room").expect("a free name");
-        let copy = claimed.try_clone().expect("a copy, as a child process has it");
-        unlock(&claimed);
-        drop(claimed);
-        let again = open_existing(&path).expect("the file is there");
-        assert!(!is_locked_elsewhere(&again));
-        drop(copy);
-    }
-
     #[test]
     fn lock_file_of_killed_process_does_not_block() {
         let folder = tempfile::tempdir().expect("a folder");
