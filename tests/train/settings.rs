@@ -124,12 +124,22 @@ fn pairwise_net_with_skip_and_psqt_round_trips() {
     folder.run("export net.checkpoint --out again.nnue").ok();
     assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
     let on = format!("{short} --rate 1e-9 --every 0.001 --millions 0.001 --init net.nnue");
-    folder.run(&format!("{on} --shape small --out no.nnue")).fails_with("the initial net is HalfKAv2_hm/4 256x2");
+    folder.run(&format!("{on} --shape default --out no.nnue")).fails_with("the initial net is HalfKAv2_hm/4 256x2");
     // The first validation of a warm start repeats the last one of the initial run.
     folder.run(&format!("{on} --out on.nnue")).ok();
     let end = held_out(&folder, "net.tsv").pop().expect("a validation");
     let begin = held_out(&folder, "on.tsv")[0];
     assert!((begin / end - 1.0).abs() < 0.05, "{begin} {end}");
+    // A net can be trained further with more king buckets: each begins as the one that contained it.
+    folder.run(&format!("{on} --king-buckets 16 --out finer.nnue")).ok();
+    let finer = held_out(&folder, "finer.tsv")[0];
+    assert!((finer / begin - 1.0).abs() < 0.001, "{finer} {begin}");
+    let network = Network::from_bytes(&folder.bytes("finer.nnue")).expect("a network");
+    assert_eq!(network.architecture().to_string(), "HalfKAv2_hm/16 256x2-(15+1)-32-1 PSQT x8 (own)");
+    let refused = "can get more --king-buckets";
+    folder.run(&format!("{on} --king-buckets 1 --out no.nnue")).fails_with(refused);
+    let checkpoint = on.replace("net.nnue", "net.checkpoint");
+    folder.run(&format!("{checkpoint} --king-buckets 8 --out no.nnue")).fails_with(refused);
 }
 
 #[test]

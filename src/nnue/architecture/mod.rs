@@ -107,9 +107,14 @@ impl Architecture {
 
     /// The architecture that results from training with this one as a warm start; `None` if it cannot be trained.
     pub(crate) fn trained(&self) -> Option<Self> {
-        let &Shape { features, l1, activation, buckets, psqt, .. } = &self.shape;
-        let found = Self::of_settings(features, l1, activation, buckets, psqt > 0).ok()?;
+        let found = self.trained_with(self.features)?;
         self.is_like(&found).then_some(found)
+    }
+
+    /// As [`Self::trained`], with these features in place of its own.
+    pub(crate) fn trained_with(&self, features: Features) -> Option<Self> {
+        let &Shape { l1, activation, buckets, psqt, .. } = &self.shape;
+        Self::of_settings(features, l1, activation, buckets, psqt > 0).ok()
     }
 
     /// Whether the shapes are equal, ignoring the version of their files.

@@ -89,6 +89,8 @@ const fn squares(table: &Table) -> [u8; 64] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nnue::features::halfka::HALF_KAV2;
+    use crate::nnue::features::halfkp::HALF_KP;
     use shakmaty::{Color, Piece, Role, Square};
 
     const SETS: [FeatureSet; 4] = [SIXTEEN, EIGHT, FOUR, ONE];
@@ -127,5 +129,22 @@ mod tests {
         assert_eq!(view(Square::G3), view(Square::H4));
         assert_ne!(view(Square::G2), view(Square::G3));
         assert_ne!(view(Square::E3), view(Square::D3));
+    }
+
+    #[test]
+    fn finer_tables_have_parts_of_the_buckets_of_coarser_ones() {
+        let all = [HALF_KAV2_HM, SIXTEEN, EIGHT, FOUR, ONE];
+        for (i, finer) in all.iter().enumerate() {
+            for coarser in &all[i..] {
+                let found = finer.buckets_in(coarser).expect(coarser.name);
+                assert_eq!(found.len(), finer.kings);
+                for (bucket, containing) in finer.king_buckets.iter().zip(&coarser.king_buckets) {
+                    assert_eq!(found[usize::from(*bucket)], usize::from(*containing));
+                }
+            }
+            assert!(all[..i].iter().all(|coarser| finer.buckets_in(coarser).is_none()), "{}", finer.name);
+        }
+        assert!(EIGHT.buckets_in(&HALF_KP).is_none());
+        assert!(HALF_KAV2_HM.buckets_in(&HALF_KAV2).is_none());
     }
 }

@@ -80,6 +80,23 @@ impl FeatureSet {
         self.planes > 10
     }
 
+    /// For each of this set's king buckets, the bucket of `coarser` that contains its squares. `None` if a bucket has
+    /// squares of two such buckets, or the sets differ in more than their king buckets.
+    pub fn buckets_in(&self, coarser: &Self) -> Option<Vec<usize>> {
+        let same_rows = (self.code, self.turn, self.mirrored) == (coarser.code, coarser.turn, coarser.mirrored);
+        if !same_rows || self.planes != coarser.planes {
+            return None;
+        }
+        let mut found: Vec<Option<u8>> = vec![None; self.kings];
+        for (&bucket, &containing) in self.king_buckets.iter().zip(&coarser.king_buckets) {
+            let known = found[usize::from(bucket)].get_or_insert(containing);
+            if *known != containing {
+                return None;
+            }
+        }
+        found.into_iter().map(|bucket| bucket.map(usize::from)).collect()
+    }
+
     /// The view of a perspective whose king stands on `king`.
     #[inline(always)]
     pub fn view(&self, perspective: Color, king: Square) -> View {

@@ -1,6 +1,7 @@
 //! Dequantisation: converts the integer net to a float model for further training.
 
 use crate::nnue::architecture::Topology;
+use crate::nnue::features::FeatureSet;
 use crate::nnue::layers::Dense;
 use crate::nnue::{Architecture, Network};
 use crate::train::model::Model;
@@ -10,23 +11,27 @@ use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_
 use crate::train::model::topology::SKIP;
 use crate::train::model::transformer::{block, factor};
 
-/// Dequantises a net. The factor row of a piece is the mean of its rows over the king squares, so that their common
-/// part is still trained in one place.
+/// Dequantises a net into a model of `architecture`, which may have more king buckets: each takes the rows of the net's
+/// bucket that contains it, so that the model computes the same values. The factor row of a piece is the mean of its
+/// rows over the king buckets, so that their common part is still trained in one place.
+///
+/// # Panics
+/// Panics if the shapes differ in anything else, or the buckets are not parts of the net's
+/// ([`FeatureSet::buckets_in`](crate::nnue::features::FeatureSet::buckets_in)).
 pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> Model {
-    let (l1, set) = (architecture.l1, architecture.features.set());
+    let (l1, sources) = (architecture.l1, Sources::new(net, architecture));
     let mut model = Model::zeros(architecture);
-    model.dense = dense_of(net, output_scale);
-    unfold_psqt(net, output_scale, &mut model);
+    model.dense = dense_of(net, architecture, output_scale);
+    unfold_psqt(net, &sources, output_scale, &mut model);
     let weights = net.transformer().weights();
     let blocks = model.transformer.chunks_exact_mut(block(architecture));
     for (piece_row, block) in blocks.enumerate() {
         let (real, factor) = block.split_at_mut(factor(architecture.features) * l1);
         for (king, real) in real.chunks_exact_mut(l1).enumerate() {
-            let at = usize::from(set.row(king as u16, piece_row as u16)) * l1;
-            let row = &weights[at..][..l1];
+            let row = &weights[sources.row(king, piece_row) * l1..][..l1];
             for ((real, factor), &weight) in real.iter_mut().zip(factor.iter_mut()).zip(row) {
                 *real = f32::from(weight) / ACTIVATION_ONE;
-                *factor += *real / set.kings as f32;
+                *factor += *real / sources.kings() as f32;
             }
         }
         for real in real.chunks_exact_mut(l1) {
@@ -36,21 +41,45 @@ pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> M
     model
 }
 
+/// Rows of a net by the king buckets of a model.
+struct Sources {
+    set: &'static FeatureSet,
+    /// For each king bucket of the model, that of the net.
+    buckets: Vec<usize>,
+}
+
+impl Sources {
+    fn new(net: &Network, architecture: Architecture) -> Self {
+        let set = net.architecture().features.set();
+        let buckets = architecture.features.set().buckets_in(set);
+        Self { set, buckets: buckets.expect("the model's king buckets are parts of the net's") }
+    }
+
+    /// Number of king buckets of the model.
+    fn kings(&self) -> usize {
+        self.buckets.len()
+    }
+
+    /// The net's row for a king bucket of the model.
+    fn row(&self, king: usize, piece_row: usize) -> usize {
+        usize::from(self.set.row(self.buckets[king] as u16, piece_row as u16))
+    }
+}
+
 /// Dequantises the piece-square values. A factor is the mean over the king buckets, as in the transformer.
-fn unfold_psqt(net: &Network, output_scale: f32, model: &mut Model) {
-    let (width, set) = (model.architecture.psqt, model.architecture.features.set());
+fn unfold_psqt(net: &Network, sources: &Sources, output_scale: f32, model: &mut Model) {
+    let (width, kings) = (model.architecture.psqt, sources.kings());
     if width == 0 {
         return;
     }
     let blocks = model.dense.psqt.chunks_exact_mut(psqt::block(model.architecture));
     for (piece_row, block) in blocks.enumerate() {
-        let (real, factor) = block.split_at_mut(set.kings * width);
+        let (real, factor) = block.split_at_mut(kings * width);
         for (king, real) in real.chunks_exact_mut(width).enumerate() {
-            let at = usize::from(set.row(king as u16, piece_row as u16)) * width;
-            let values = &net.transformer().psqt()[at..][..width];
+            let values = &net.transformer().psqt()[sources.row(king, piece_row) * width..][..width];
             for ((real, factor), &value) in real.iter_mut().zip(factor.iter_mut()).zip(values) {
                 *real = value as f32 / (OUTPUT_ONE * output_scale);
-                *factor += *real / set.kings as f32;
+                *factor += *real / kings as f32;
             }
         }
         for real in real.chunks_exact_mut(width) {
@@ -60,7 +89,7 @@ fn unfold_psqt(net: &Network, output_scale: f32, model: &mut Model) {
     }
 }
 
-fn dense_of(net: &Network, output_scale: f32) -> DenseParameters {
+fn dense_of(net: &Network, architecture: Architecture, output_scale: f32) -> DenseParameters {
     let output_one = OUTPUT_ONE * output_scale;
     // The rounding offset that the export adds.
     let half = WEIGHT_ONE as i32 / 2;
@@ -89,7 +118,7 @@ fn dense_of(net: &Network, output_scale: f32) -> DenseParameters {
         l2_bias: bias(1),
         output_weight: weight(2, output_one / ACTIVATION_ONE),
         output_bias: of_layer(2).map(|layer| layer.biases()[0] as f32 / output_one).collect(),
-        psqt: psqt::zeros(*net.architecture()),
+        psqt: psqt::zeros(architecture),
     };
     if let Topology::Skip { .. } = net.architecture().topology {
         unfold_skip(net, output_scale, &mut dense);
@@ -112,7 +141,10 @@ fn unfold_skip(net: &Network, output_scale: f32, dense: &mut DenseParameters) {
 
 #[cfg(test)]
 mod tests {
+    use shakmaty::{Color, Square};
+
     use super::*;
+    use crate::nnue::{Activation, Features};
     use crate::train::integer::quantise::quantise;
     use crate::train::model::shapes;
     use crate::train::model::transformer::uniform;
@@ -129,7 +161,41 @@ mod tests {
         check_round_trip(with_skip.expect("a trainable shape has a skip connection"), 0.6);
     }
 
+    #[test]
+    fn each_part_of_a_king_bucket_gets_the_rows_of_the_whole() {
+        let narrow = shape_with_kings(Features::HalfKav2Hm4);
+        let net = Network::from_bytes(&quantise(&random_model(narrow), 0.6).to_bytes()).unwrap();
+        for features in [Features::HalfKav2Hm4, Features::HalfKav2Hm8, Features::HalfKav2Hm16] {
+            let wide = shape_with_kings(features);
+            let again = quantise(&unfold(&net, wide, 0.6), 0.6);
+            let (set, coarser) = (wide.features.set(), narrow.features.set());
+            for square in Square::ALL {
+                for piece_row in 0..set.piece_rows() as u16 {
+                    let of = |set: &FeatureSet| set.row(set.view(Color::White, square).king, piece_row).into();
+                    let (new, old): (usize, usize) = (of(set), of(coarser));
+                    let rows = |net: &Network, at: usize| net.transformer().weights()[at * 256..][..256].to_vec();
+                    assert_eq!(rows(&again, new), rows(&net, old), "{features} {square} {piece_row}");
+                    let values = |net: &Network, at: usize| net.transformer().psqt()[at * 8..][..8].to_vec();
+                    assert_eq!(values(&again, new), values(&net, old), "{features} {square} {piece_row}");
+                }
+            }
+        }
+    }
+
+    fn shape_with_kings(features: Features) -> Architecture {
+        Architecture::of_settings(features, 256, Activation::Pairwise, 8, true).expect("a trainable shape")
+    }
+
     fn check_round_trip(architecture: Architecture, scale: f32) {
+        let net = quantise(&random_model(architecture), scale);
+        let bytes = net.to_bytes();
+        let read = Network::from_bytes(&bytes).unwrap();
+        let again = quantise(&unfold(&read, architecture, scale), scale);
+        assert!(again.to_bytes() == bytes);
+    }
+
+    /// Returns a model in which the rows of a piece differ between the king buckets.
+    fn random_model(architecture: Architecture) -> Model {
         let mut rng = SplitMix64::new(9);
         let mut model = Model::initial(&mut rng, architecture, 0.5);
         for weight in model.transformer.iter_mut().step_by(7) {
@@ -138,10 +204,6 @@ mod tests {
         for value in model.dense.psqt.iter_mut().step_by(5) {
             *value += uniform(&mut rng);
         }
-        let net = quantise(&model, scale);
-        let bytes = net.to_bytes();
-        let read = Network::from_bytes(&bytes).unwrap();
-        let again = quantise(&unfold(&read, architecture, scale), scale);
-        assert!(again.to_bytes() == bytes);
+        model
     }
 }

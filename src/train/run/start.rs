@@ -8,7 +8,7 @@ use super::checkpoint::{self, Checkpoint, Parameters, RunState};
 use super::config::Config;
 use super::outputs::{beside, millions};
 use super::shape::read_net;
-use crate::nnue::Activation;
+use crate::nnue::{Activation, Architecture};
 use crate::train::integer::unfold;
 use crate::train::model::Model;
 use crate::train::step::optimiser::Moments;
@@ -61,7 +61,7 @@ fn new_state(config: &Config) -> RunState {
 fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
     let configured = config.architecture()?;
     let model = match init {
-        Some(path) => model_of(path, config.output_scale)?,
+        Some(path) => model_of(path, configured, config.output_scale)?,
         None => {
             let span = initial_span(configured.activation);
             Model::initial(&mut SplitMix64::new(config.seed), configured, span)
@@ -69,7 +69,8 @@ fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
     };
     ensure!(
         model.architecture == configured,
-        "the initial net is {}, but the settings ask for {configured}: leave out --shape and the parts of the shape",
+        "the initial net is {}, but the settings ask for {configured}: leave out --shape and the parts of the shape \
+         (a net file, not a checkpoint, can get more --king-buckets)",
         model.architecture
     );
     Ok(Parameters { model, moments: Moments::zeros(configured), average: None })
@@ -102,14 +103,17 @@ fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
 }
 
 /// Reads the model of a net file with a trainable shape, or of a checkpoint (its mean if it has one). Divides the
-/// output of a net file by `output_scale`, which the export applied.
+/// output of a net file by `output_scale`, which the export applied, and gives it the king buckets of `configured` if
+/// they are parts of its own.
 ///
 /// # Errors
 /// Fails if the file is neither a net nor a checkpoint, or the net cannot be trained.
-fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
+fn model_of(path: &Path, configured: Architecture, output_scale: f32) -> Result<Model> {
     if checkpoint::is_checkpoint(path)? {
         return Ok(checkpoint::read(path)?.parameters.into_result());
     }
-    let (net, architecture) = read_net(path)?;
-    Ok(unfold(&net, architecture, output_scale))
+    let (net, own) = read_net(path)?;
+    let has_parts = configured.features.set().buckets_in(own.features.set()).is_some();
+    let with_more = has_parts && own.trained_with(configured.features) == Some(configured);
+    Ok(unfold(&net, if with_more { configured } else { own }, output_scale))
 }
