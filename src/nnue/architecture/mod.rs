@@ -107,12 +107,12 @@ impl Architecture {
 
     /// The architecture that results from training with this one as a warm start; `None` if it cannot be trained.
     pub(crate) fn trained(&self) -> Option<Self> {
-        let found = self.trained_with(self.features)?;
+        let found = self.with_features(self.features)?;
         self.is_like(&found).then_some(found)
     }
 
-    /// As [`Self::trained`], with these features in place of its own.
-    pub(crate) fn trained_with(&self, features: Features) -> Option<Self> {
+    /// The architecture of nets trained with these features and otherwise the settings of this one, if it exists.
+    pub(crate) fn with_features(&self, features: Features) -> Option<Self> {
         let &Shape { l1, activation, buckets, psqt, .. } = &self.shape;
         Self::of_settings(features, l1, activation, buckets, psqt > 0).ok()
     }

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn finer_tables_have_parts_of_the_buckets_of_coarser_ones() {
+    fn buckets_of_finer_tables_lie_within_those_of_coarser_ones() {
         let all = [HALF_KAV2_HM, SIXTEEN, EIGHT, FOUR, ONE];
         for (i, finer) in all.iter().enumerate() {
             for coarser in &all[i..] {

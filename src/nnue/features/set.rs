@@ -81,10 +81,9 @@ impl FeatureSet {
     }
 
     /// For each of this set's king buckets, the bucket of `coarser` that contains its squares. `None` if a bucket has
-    /// squares of two such buckets, or the sets differ in more than their king buckets.
+    /// squares of two such buckets, or the sets are of different kinds.
     pub fn buckets_in(&self, coarser: &Self) -> Option<Vec<usize>> {
-        let same_rows = (self.code, self.turn, self.mirrored) == (coarser.code, coarser.turn, coarser.mirrored);
-        if !same_rows || self.planes != coarser.planes {
+        if self.code != coarser.code {
             return None;
         }
         let mut found: Vec<Option<u8>> = vec![None; self.kings];

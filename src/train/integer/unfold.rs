@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_of_a_king_bucket_gets_the_rows_of_the_whole() {
+    fn finer_king_buckets_get_the_rows_of_the_coarser_one() {
         let narrow = shape_with_kings(Features::HalfKav2Hm4);
         let net = Network::from_bytes(&quantise(&random_model(narrow), 0.6).to_bytes()).unwrap();
         for features in [Features::HalfKav2Hm4, Features::HalfKav2Hm8, Features::HalfKav2Hm16] {

@@ -114,6 +114,6 @@ fn model_of(path: &Path, configured: Architecture, output_scale: f32) -> Result<
     }
     let (net, own) = read_net(path)?;
     let has_parts = configured.features.set().buckets_in(own.features.set()).is_some();
-    let with_more = has_parts && own.trained_with(configured.features) == Some(configured);
+    let with_more = has_parts && own.with_features(configured.features) == Some(configured);
     Ok(unfold(&net, if with_more { configured } else { own }, output_scale))
 }
