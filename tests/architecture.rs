@@ -95,6 +95,51 @@ fn modules_use_only_modules_of_lower_layers() {
     assert!(offenders.is_empty(), "dependencies on a higher layer:\n{}", offenders.join("\n"));
 }
 
+/// Modules whose files do not use each other in circles.
+const ACYCLIC: &[&str] = &["search"];
+
+/// The files of the same flat module that the code of a file uses, outside its unit tests: the words after `super::`.
+fn siblings_named(text: &str) -> Vec<&str> {
+    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut names = Vec::new();
+    for rest in lines.flat_map(|line| line.split("super::").skip(1)) {
+        let group = rest.strip_prefix('{').map_or(rest, |group| group.split('}').next().unwrap_or_default());
+        let items = if rest.starts_with('{') { group.split(',').collect() } else { vec![group] };
+        names.extend(items.into_iter().filter_map(|item| item.trim_start().split(|c| !is_part(c)).next()));
+    }
+    names
+}
+
+#[test]
+fn files_of_a_flat_module_have_no_circle() {
+    for module in ACYCLIC {
+        let files: Vec<PathBuf> = rust_files(&repository("src").join(module))
+            .into_iter()
+            .filter(|file| !["mod.rs", "tests.rs"].iter().any(|name| file.ends_with(name)))
+            .collect();
+        let stem = |file: &PathBuf| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let texts: Vec<(String, String)> = files.iter().map(|file| (stem(file), text(file))).collect();
+        let mut left: Vec<(&str, Vec<&str>)> =
+            texts.iter().map(|(name, text)| (name.as_str(), siblings_named(text))).collect();
+        let mut edges = 0;
+        // Removes files that use no remaining file, until none is left or each of the rest is part of a circle.
+        loop {
+            let names: Vec<&str> = left.iter().map(|(name, _)| *name).collect();
+            let uses = |(name, used): &(&str, Vec<&str>)| used.iter().any(|n| n != name && names.contains(n));
+            edges += left.iter().filter(|file| uses(file)).count();
+            let before = left.len();
+            left.retain(uses);
+            if left.len() == before {
+                break;
+            }
+        }
+        assert!(edges > 10, "only {edges} uses found in src/{module}");
+        assert!(left.is_empty(), "circles of files in src/{module}: {left:?}");
+    }
+}
+
 #[test]
 fn paths_are_printed_through_the_filter_for_foreign_text() {
     let filter = repository("src/util/text.rs");
@@ -269,6 +314,7 @@ fn text_scanners_find_modules_and_cited_files() {
     assert_eq!(modules_named("    crate::uci::run(); // crate::cli"), ["uci"]);
     assert_eq!(modules_named("use crate::{board::Move, nnue::Network};"), ["board", "nnue"]);
     assert!(modules_named("// crate::uci is above").is_empty());
+    assert_eq!(siblings_named("use super::{a, b::C};\nuse super::d::E;\n// super::f\n"), ["a", "b", "d"]);
     assert_eq!(submodules("pub(crate) mod a;\nmod b;\nmod tests;"), ["a", "b"]);
     assert_eq!(files_cited(" see `src/a.rs`, b.md, and nets/c; not a.bin or 1/2."), ["src/a.rs", "b.md", "nets/c"]);
 }

@@ -16,8 +16,8 @@
 //! * Berserk: the form of the time factor for a stable best move
 //! * Caissa: correction histories, as an idea
 //! * Reckless, Viridithas, Ethereal: no formula or figure was traced to them. They share many ideas with Stockfish.
-//! * ours: the structure of the code, the layout of the transposition table, the win model's constants (`wdl`),
-//!   the figures of endings against a lone king (`lone_king`), the choice of root moves by tablebases (`root_filter`),
+//! * ours: the structure of the code, the layout of the transposition table, the win model's constants (`evaluate`),
+//!   the figures of endings against a lone king (`evaluate`), the choice of root moves by tablebases (`tablebases`),
 //!   `asp_delta`, `red_factor`, `qs_futility`, `time_share`
 //!
 //! At each step a `CITE:` comment names the author and year of the idea and the source of its form and figures.
@@ -25,47 +25,62 @@
 //!
 //! # Map
 //!
-//! From `go` to `bestmove`: [`ThreadPool::go`] builds a job (root moves, budget). Every `Worker` runs `root`
+//! From `go` to `bestmove`: [`ThreadPool::go`] builds a request (root moves, time budget). Every `Worker` runs `root`
 //! (iterations, aspiration window), which calls `negamax` (the numbered steps) and `qsearch`. Worker 0 checks the
-//! limits, reports, and ends the search.
+//! limits, reports, and ends the search. A file uses only the files above it in this list.
 //!
-//! * [`limits`], `options`, [`report`], [`score`], `wdl`, `params` (and `parameter`, its type), `rules`: settings,
-//!   reports, values, tunable numbers, and switches of rules
-//! * `tree`: the search of one node and its evaluation
-//! * `ordering`: histories, correction histories, and the move picker
-//! * `root`: root moves, iterations, lines and time
-//! * `threads`: workers, the pool, and a search on the caller's thread
-//! * `tables`: the transposition table and tablebases
+//! * `params`, `rules`: tunable numbers, and switches of rules
+//! * [`score`], [`limits`], [`report`], `time`: values, what a caller gives and receives, the time budget of a move
+//! * [`tt`], `tt_file`: the transposition table and its file format
+//! * `syzygy`, `tablebases`: tablebase files and probes; what the search does with them
+//! * `request`: one search as its threads share it, with its root moves
+//! * `history`, `movepick`: statistics of moves and evaluations; the move picker
+//! * `worker`: the state of one thread and its path, and the only functions that make and undo a move
+//! * `evaluate`: from the network's output to the search's value, and to centipawns
+//! * `negamax`: the numbered steps of a node, and the table of all steps
+//! * `prune` (steps 5 to 10), `moves` (11 to 15), `history_update` (16), `qsearch`
+//! * `root`: iterations, lines of MultiPV, the aspiration window, the end of the search
+//! * `threads`: the pool, its threads, and their vote; [`solo`]: a search on the caller's thread
 //!
-//! The table of steps in `tree/negamax.rs` lists the file and function of each rule.
+//! The table of steps in `negamax.rs` lists the file and function of each rule.
 // CITE: alpha-beta: Knuth and Moore (1975); principal-variation search: Marsland and Campbell (1982), Reinefeld's
 // NegaScout (1983); threads that search the same tree over a shared table ("Lazy SMP"): Dan Homan (2013), Stockfish
 // (2015).
 
+pub(crate) mod evaluate;
+mod history;
+mod history_update;
 pub mod limits;
-mod options;
-mod ordering;
-mod parameter;
+mod movepick;
+mod moves;
+mod negamax;
 pub(crate) mod params;
+mod prune;
+mod qsearch;
 pub mod report;
+mod request;
 mod root;
 pub(crate) mod rules;
 pub mod score;
-mod tables;
+pub mod solo;
+#[cfg(feature = "full")]
+pub(crate) mod syzygy;
+#[cfg(not(feature = "full"))]
+#[path = "no_syzygy.rs"]
+pub(crate) mod syzygy;
+mod tablebases;
 #[cfg(test)]
 mod tests;
 mod threads;
-mod tree;
-pub(crate) mod wdl;
+mod time;
+pub mod tt;
+mod tt_file;
+mod worker;
 
-pub use limits::Limits;
-pub use options::SearchOptions;
+pub use limits::{Limits, SearchOptions};
 pub use report::{Line, Outcome, Progress, Reporter, Score, ScoreBound, Silent};
-pub(crate) use tables::syzygy;
-pub use tables::table_checksum;
-pub use tables::tt;
-pub use tables::tt_file::SavedTable;
-pub use threads::pool::{Controller, ThreadPool};
-pub use threads::solo;
-pub use threads::solo::Solo;
-pub(crate) use tree::evaluation;
+pub use solo::Solo;
+#[cfg(feature = "full")]
+pub use syzygy::{CHECKSUM_BYTES, table_checksum};
+pub use threads::{Controller, ThreadPool};
+pub use tt_file::SavedTable;

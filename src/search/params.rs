@@ -2,8 +2,10 @@
 //!
 //! The affixes of a name describe its use: `*_base`, `*_depth` (times depth), `*_margin` (internal units), `*_div`
 //! (divides), `*_scale` (1024ths), `*_min` and `*_max` (bounds), `*_plies`, `red_*` (reductions, in 1024ths of a ply).
-//! In an ordinary build each is a constant. With the feature `tune` each is a UCI option, and `zoothera tune` prints
-//! OpenBench's SPSA lines. The ranges protect every formula from overflow, division by zero and crossed bounds.
+//! In an ordinary build each is a constant. With the feature `tune` each is an atomic that a UCI option or a tuning run
+//! sets, and `zoothera tune` prints OpenBench's SPSA lines. A new value applies from the next use; initial values of
+//! histories apply from the next game. The ranges protect every formula from overflow, division by zero and crossed
+//! bounds.
 //!
 //! A comment above each group names the origin of its values by short names. `SF-2026-08` is Stockfish's development
 //! version of 3 August 2026 (commit 762dd1d), `SF-17.1` Stockfish 17.1 (March 2025), `SF-17` Stockfish 17 (September
@@ -13,10 +15,76 @@
 //! the origin is not recorded. No value was traced to Reckless, Viridithas, Berserk or Ethereal.
 //! `docs/experiments.md` has the tuning runs and screenings.
 
-#[cfg(any(feature = "tune", test))]
-pub use super::parameter::LAST_RATE;
-pub use super::parameter::Parameter;
-use super::parameter::parameters;
+// An ordinary build uses only the names of the parameters.
+#![cfg_attr(not(feature = "tune"), allow(dead_code))]
+
+/// Usual learning rate of SPSA's last iteration, in squares of the last perturbation (`R_end`).
+pub const LAST_RATE: f64 = 0.002;
+
+/// One line of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Name, as UCI option and SPSA input.
+    pub name: &'static str,
+    /// Value in an ordinary build.
+    pub default: i32,
+    /// Minimum sensible value.
+    pub min: i32,
+    /// Maximum sensible value.
+    pub max: i32,
+    /// SPSA's last step size (`C_end`).
+    pub step: i32,
+}
+
+impl Parameter {
+    /// The line in the format of OpenBench's SPSA input: `name, int, value, min, max, C_end, R_end`.
+    pub fn spsa_line(&self) -> String {
+        let Self { name, default, min, max, step } = self;
+        format!("{name}, int, {default}.0, {min}.0, {max}.0, {step}.0, {LAST_RATE}")
+    }
+}
+
+/// Declares the table, and for each parameter a function that returns its value.
+macro_rules! parameters {
+    ($($name:ident = $default:literal, $min:literal ..= $max:literal, $step:literal;)*) => {
+        /// The table, in the order of its declaration.
+        pub const TABLE: &[Parameter] = &[$(Parameter {
+            name: stringify!($name), default: $default, min: $min, max: $max, step: $step,
+        }),*];
+
+        $(
+            const _: () = assert!($min <= $default && $default <= $max && $step > 0);
+
+            #[doc = concat!("`", stringify!($name), "`: see the table in this file.")]
+            #[inline(always)]
+            pub fn $name() -> i32 {
+                #[cfg(feature = "tune")]
+                { tuned::$name.load(std::sync::atomic::Ordering::Relaxed) }
+                #[cfg(not(feature = "tune"))]
+                { $default }
+            }
+        )*
+
+        #[cfg(feature = "tune")]
+        mod tuned {
+            use std::sync::atomic::AtomicI32;
+            $(#[allow(non_upper_case_globals)] pub static $name: AtomicI32 = AtomicI32::new($default);)*
+        }
+
+        /// Sets a parameter. Returns `false` if the name is unknown or the value is out of range.
+        #[cfg(feature = "tune")]
+        pub fn set(name: &str, value: i32) -> bool {
+            $(if name.eq_ignore_ascii_case(stringify!($name)) {
+                let fits = ($min..=$max).contains(&value);
+                if fits {
+                    tuned::$name.store(value, std::sync::atomic::Ordering::Relaxed);
+                }
+                return fits;
+            })*
+            false
+        }
+    };
+}
 
 parameters! {
     // Aspiration window

@@ -1,39 +1,10 @@
 //! Reports of the search to its caller. The search does not print.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use super::score::{MAX_PLY, TB_WIN_CENTIPAWNS};
+pub use super::score::Score;
 use crate::board::{Color, Move};
-
-/// A score in UCI's terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Score {
-    /// Hundredths of a pawn, normalised by the win model.
-    Centipawns(i32),
-    /// Moves (not plies) to mate: positive for the side to move, negative against it; 0 if it is mated.
-    Mate(i32),
-}
-
-impl Score {
-    /// The smallest number of centipawns that reports a win by tablebases.
-    const TABLEBASE_WIN: i32 = TB_WIN_CENTIPAWNS - MAX_PLY as i32;
-
-    /// The same score from White's view, if `turn` is the side that it was given for.
-    pub fn white_view(self, turn: Color) -> Self {
-        match self {
-            Self::Centipawns(cp) => Self::Centipawns(turn.fold_wb(cp, -cp)),
-            Self::Mate(moves) => Self::Mate(turn.fold_wb(moves, -moves)),
-        }
-    }
-
-    /// Whether the score is a tablebase win (`Some(true)`) or loss; `None` if it is neither.
-    pub fn tablebase(self) -> Option<bool> {
-        match self {
-            Self::Centipawns(cp) if cp.abs() >= Self::TABLEBASE_WIN => Some(cp > 0),
-            _ => None,
-        }
-    }
-}
 
 /// Relation of a reported score to the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +86,31 @@ impl Outcome {
     /// The final lines by rank, starting with the best move's.
     pub fn lines(&self) -> impl Iterator<Item = &Line> {
         self.line.iter().chain(&self.others)
+    }
+}
+
+/// Summary of opening a list of directories.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadedTables {
+    /// Files found.
+    pub files: usize,
+    /// Largest number of men on the board in any table.
+    pub men: usize,
+    /// Directories that contain tables.
+    pub directories: Vec<PathBuf>,
+    /// Problems with other directories and files.
+    pub problems: Vec<String>,
+}
+
+impl LoadedTables {
+    /// The first five problems, and the number of the others.
+    pub fn problems_in_words(&self) -> String {
+        const SHOWN: usize = 5;
+        let mut text = self.problems[..self.problems.len().min(SHOWN)].join(", ");
+        if let Some(more) = self.problems.len().checked_sub(SHOWN).filter(|&n| n > 0) {
+            text.push_str(&format!(", and {more} more"));
+        }
+        text
     }
 }
 

@@ -4,7 +4,7 @@
 //! A new switch is a line in the table below and a condition at the rule.
 
 #[cfg(feature = "tune")]
-use super::parameter::Parameter;
+use super::params::Parameter;
 
 /// Declares the switches, and for each rule a function that returns whether the rule applies.
 macro_rules! rules {

@@ -1,7 +1,6 @@
 //! Values in internal units: constants, mate and tablebase scores, conversions.
 
-use super::report::Score;
-use crate::board::Role;
+use crate::board::{Color, Role};
 
 /// A value in internal units: the network's raw output divided by 16 (a pawn is about 208).
 pub type Value = i32;
@@ -31,7 +30,7 @@ pub const TB_WIN_IN_MAX_PLY: Value = TB_WIN - MAX_PLY as Value;
 ///
 /// The engine has three scales for pieces. This one matches the network's output, so that it can be added to an
 /// evaluation. Static exchange evaluation (`board/see.rs`, 100 to 900) needs equal values for knight and bishop;
-/// [`exchange_units`] converts to that scale. The win model (`wdl.rs`, 1 to 9) measures the phase of the game.
+/// [`exchange_units`] converts to that scale. The win model (`evaluate.rs`, 1 to 9) measures the phase of the game.
 // CITE: Stockfish's piece values (since 2023; the same in SF-2026-08).
 #[inline]
 pub fn piece_value(role: Role) -> Value {
@@ -123,6 +122,36 @@ pub fn from_tt(value: Value, ply: usize, halfmoves: u32) -> Value {
 /// Clamps a static evaluation below every proven result.
 pub fn clamp_eval(value: Value) -> Value {
     value.clamp(1 - TB_WIN_IN_MAX_PLY, TB_WIN_IN_MAX_PLY - 1)
+}
+
+/// A score in UCI's terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Score {
+    /// Hundredths of a pawn, normalised by the win model.
+    Centipawns(i32),
+    /// Moves (not plies) to mate: positive for the side to move, negative against it; 0 if it is mated.
+    Mate(i32),
+}
+
+impl Score {
+    /// The smallest number of centipawns that reports a win by tablebases.
+    const TABLEBASE_WIN: i32 = TB_WIN_CENTIPAWNS - MAX_PLY as i32;
+
+    /// The same score from White's view, if `turn` is the side that it was given for.
+    pub fn white_view(self, turn: Color) -> Self {
+        match self {
+            Self::Centipawns(cp) => Self::Centipawns(turn.fold_wb(cp, -cp)),
+            Self::Mate(moves) => Self::Mate(turn.fold_wb(moves, -moves)),
+        }
+    }
+
+    /// Whether the score is a tablebase win (`Some(true)`) or loss; `None` if it is neither.
+    pub fn tablebase(self) -> Option<bool> {
+        match self {
+            Self::Centipawns(cp) if cp.abs() >= Self::TABLEBASE_WIN => Some(cp > 0),
+            _ => None,
+        }
+    }
 }
 
 /// The value in UCI's terms: moves to mate, or centipawns. A tablebase win is 200 pawns minus the plies to it, which

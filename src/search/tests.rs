@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::tables::tt::TranspositionTable;
-use super::threads::job::{Job, Signals};
-use super::threads::worker::Worker;
+use super::request::{SearchRequest, Signals};
+use super::tt::TranspositionTable;
+use super::worker::Worker;
 use super::{Limits, SearchOptions, Silent};
 use crate::board::{CastlingMode, Move, Position};
 use crate::nnue::Network;
@@ -61,13 +61,13 @@ pub fn worker(position: &Position) -> Worker {
 
 /// Prepares `worker` for another position; histories are kept.
 pub fn set_position(worker: &mut Worker, position: &Position) {
-    worker.begin(Arc::new(job(position, Limits::default())));
+    worker.begin(Arc::new(request(position, Limits::default())));
 }
 
 /// A search of `position` with a small table of its own.
-pub fn job(position: &Position, limits: Limits) -> Job {
+pub fn request(position: &Position, limits: Limits) -> SearchRequest {
     let table = Arc::new(TranspositionTable::new(1).expect("memory"));
-    Job::new(position.clone(), limits, SearchOptions::default(), table, Arc::new(Silent))
+    SearchRequest::new(position.clone(), limits, SearchOptions::default(), table, Arc::new(Silent))
 }
 
 /// Makes `moves` (in UCI notation), runs `test` at the resulting position, and undoes the moves.

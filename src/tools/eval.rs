@@ -12,8 +12,7 @@ use crate::board::{Position, Role, Square};
 use crate::nnue::{AccumulatorStack, Board, Kernel, NetOutput, Network};
 use crate::notation::epd::is_blank;
 use crate::notation::position_from_fen;
-use crate::search::evaluation::scaled;
-use crate::search::wdl;
+use crate::search::evaluate::{self, scaled};
 use crate::util::encoding::read_text;
 use crate::util::identity::check_distinct;
 use crate::util::quantity::counted;
@@ -49,13 +48,13 @@ impl Evaluator {
 
 /// Converts a value to centipawns, with the scaling of search scores.
 fn centipawns(position: &Position, value: i32) -> i32 {
-    wdl::centipawns(scaled(position, value), wdl::material(position))
+    evaluate::centipawns(scaled(position, value), evaluate::material(position))
 }
 
 /// Formats a value in pawns with White's win, draw and loss probabilities.
 fn chances(position: &Position, white: i32) -> String {
     let [win, draw, loss] =
-        wdl::wdl(scaled(position, white), wdl::material(position)).map(|permill| f64::from(permill) / 10.0);
+        evaluate::wdl(scaled(position, white), evaluate::material(position)).map(|permill| f64::from(permill) / 10.0);
     let pawns = f64::from(centipawns(position, white)) / 100.0;
     format!("{pawns:+.2} pawns (White's view): White wins {win:.1} %, draws {draw:.1} %, loses {loss:.1} %")
 }

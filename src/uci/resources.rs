@@ -10,7 +10,7 @@ use super::options::Resources;
 use super::output::Output;
 use super::{evalfile, log};
 use crate::book::Book;
-use crate::search::syzygy::LoadedTables;
+use crate::search::report::LoadedTables;
 use crate::search::tt::NoMemory;
 use crate::util::text::{Shown as _, excerpt};
 use crate::util::{reason, threads};

@@ -3,6 +3,7 @@
 pub(crate) mod append;
 pub(crate) mod arguments;
 pub(crate) mod atomic;
+#[cfg(feature = "full")]
 pub(crate) mod city;
 pub(crate) mod claim;
 pub(crate) mod console;

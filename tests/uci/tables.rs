@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::uci_driver::engine::list_separator;
 use crate::uci_driver::{Driver, errors, field};
 use zoothera::board::{CastlingMode, Position};
-use zoothera::search::table_checksum::{LENGTH, checksum};
+use zoothera::search::{CHECKSUM_BYTES, table_checksum};
 
 /// King and pawn: a win according to the three-man tables, which a shallow search does not find.
 const PAWN: &str = "8/4k3/8/8/4K3/8/4P3/8 w - - 0 1";
@@ -118,9 +118,9 @@ fn probe_reports_damaged_table_once() {
     let folder = copy_of_three_men();
     let bad = folder.path().join("KQvK.rtbw");
     let mut bytes = std::fs::read(&bad).expect("a table");
-    let length = bytes.len() - LENGTH;
+    let length = bytes.len() - CHECKSUM_BYTES;
     bytes[4..length].fill(0xFF);
-    let sum = checksum(&bytes[..length]).expect("a checksum");
+    let sum = table_checksum(&bytes[..length]).expect("a checksum");
     bytes[length..].copy_from_slice(&sum);
     std::fs::write(&bad, bytes).expect("room");
     let mut engine = with_tables(folder.path());

@@ -1,0 +1,306 @@
+//! One search as the threads receive it: the request (root, limits, settings, reporter), its root moves, and the
+//! signals (stop, counters).
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Instant;
+
+use crossbeam::utils::CachePadded;
+
+use super::limits::{Limits, SearchOptions};
+use super::report::{Progress, Reporter, ScoreBound, Silent};
+use super::score::{INFINITE, NONE, Value};
+use super::syzygy::Syzygy;
+use super::time::Budget;
+use super::tt::TranspositionTable;
+use super::{params, tablebases};
+use crate::board::{Move, Position};
+use crate::level::{Level, TurnHandicap, mating, pace, theory};
+use crate::util::threads;
+
+/// One search, shared by all threads.
+pub struct SearchRequest {
+    /// Root position, with the history of the game.
+    pub position: Position,
+    /// Limits of the search.
+    pub limits: Limits,
+    /// Settings.
+    pub options: SearchOptions,
+    /// Time budget, if the clock limits the search.
+    pub budget: Option<Budget>,
+    /// Time at which the pool accepted `go`, after an earlier search had ended. The clock of the search starts here.
+    pub start: Instant,
+    /// Root moves that may be searched, the most promising first.
+    pub root_moves: Vec<RootMove>,
+    /// Whether the tablebases contain the root. The search then does not probe them below it.
+    pub root_in_tb: bool,
+    /// The shared table.
+    pub table: Arc<TranspositionTable>,
+    /// Open tablebases, if any.
+    pub syzygy: Option<Arc<Syzygy>>,
+    /// Receiver of the reports.
+    pub reporter: Arc<dyn Reporter>,
+    /// Best root value of the game's previous search, if any.
+    pub previous_value: Option<Value>,
+    /// Handicap of a level; `None` at full strength.
+    pub handicap: Option<TurnHandicap>,
+    /// Earliest time of a level's answer in a game with a clock.
+    pub not_before: Option<Instant>,
+}
+
+impl SearchRequest {
+    /// A search of `position` at full strength that starts now: all root moves that the limits allow, without a clock,
+    /// tablebases and earlier searches.
+    pub fn new(
+        position: Position,
+        limits: Limits,
+        options: SearchOptions,
+        table: Arc<TranspositionTable>,
+        reporter: Arc<dyn Reporter>,
+    ) -> Self {
+        let start = Instant::now();
+        let root_moves = RootMove::allowed(&position, &limits);
+        Self {
+            position,
+            limits,
+            options,
+            budget: None,
+            start,
+            root_moves,
+            root_in_tb: false,
+            table,
+            syzygy: None,
+            reporter,
+            previous_value: None,
+            handicap: None,
+            not_before: None,
+        }
+    }
+
+    /// A request for an idle worker.
+    pub fn idle() -> Self {
+        let table = Arc::new(TranspositionTable::placeholder());
+        Self::new(Position::startpos(), Limits::default(), SearchOptions::default(), table, Arc::new(Silent))
+    }
+
+    /// Uses the tables in this search and keeps only the root moves that preserve their result.
+    pub fn use_tablebases(&mut self, tables: Arc<Syzygy>) {
+        let moves = self.root_moves.iter().map(|root| root.m);
+        if let Some(choice) = tablebases::choose_root_moves(&tables, &self.position, &self.options, moves) {
+            let mut kept = choice.kept.into_iter();
+            self.root_moves.retain_mut(|root| {
+                root.tb_value = Some(choice.value);
+                kept.next().expect("one entry for each move")
+            });
+            self.root_in_tb = true;
+        }
+        self.syzygy = Some(tables);
+    }
+
+    /// The counters of all threads, for a report.
+    pub fn progress(&self, signals: &Signals) -> Progress {
+        Progress {
+            nodes: signals.nodes(),
+            time: self.start.elapsed(),
+            hashfull: Some(self.table.hashfull()),
+            tb_hits: signals.tb_hits(),
+        }
+    }
+
+    /// Reports tables that were found to be damaged.
+    pub fn report_damaged_tables(&self) {
+        let messages = self.syzygy.as_ref().map(|tables| tables.take_messages());
+        for text in messages.into_iter().flatten() {
+            self.reporter.message(&text);
+        }
+    }
+}
+
+/// Atomics that all threads of a pool share for its lifetime.
+pub struct Signals {
+    /// End the search.
+    pub stop: AtomicBool,
+    /// The engine is pondering.
+    pub pondering: AtomicBool,
+    /// Nodes and tablebase hits, one cache line per thread.
+    pub counters: Vec<CachePadded<Counters>>,
+}
+
+/// Counters of one thread in this search.
+#[derive(Default)]
+pub struct Counters {
+    /// Moves made.
+    pub nodes: AtomicU64,
+    /// Successful tablebase probes.
+    pub tb_hits: AtomicU64,
+    /// Changes of the best move, in 1/1024; worker 0 resets them when it reads them.
+    pub best_move_changes: AtomicU64,
+}
+
+impl Signals {
+    /// Idle signals for `threads` threads.
+    pub fn new(threads: usize) -> Self {
+        Self {
+            stop: AtomicBool::new(true),
+            pondering: AtomicBool::new(false),
+            counters: (0..threads).map(|_| CachePadded::default()).collect(),
+        }
+    }
+
+    /// Resets the counters and `stop`, for a new search.
+    pub fn begin(&self, pondering: bool) {
+        for counters in &self.counters {
+            counters.nodes.store(0, Relaxed);
+            counters.tb_hits.store(0, Relaxed);
+            counters.best_move_changes.store(0, Relaxed);
+        }
+        self.pondering.store(pondering, SeqCst);
+        self.stop.store(false, SeqCst);
+    }
+
+    /// Nodes of all threads.
+    pub fn nodes(&self) -> u64 {
+        self.counters.iter().map(|c| c.nodes.load(Relaxed)).sum()
+    }
+
+    /// Tablebase hits of all threads.
+    pub fn tb_hits(&self) -> u64 {
+        self.counters.iter().map(|c| c.tb_hits.load(Relaxed)).sum()
+    }
+}
+
+// -- root moves -----------------------------------------------------------------------------------------------
+//
+// A root move and its results in the iterations so far.
+
+/// The last exact result of a root move: depth, value and moves of the same search.
+#[derive(Clone, Debug)]
+pub struct Exact {
+    /// Iteration of the result.
+    pub depth: i32,
+    /// Value of the move.
+    pub value: Value,
+    /// Deepest ply below the move.
+    pub seldepth: usize,
+    /// The principal variation, starting with the move.
+    pub pv: Vec<Move>,
+}
+
+/// A root move and its state.
+#[derive(Clone, Debug)]
+pub struct RootMove {
+    /// The move.
+    pub m: Move,
+    /// Value in this iteration; minus infinity if the move did not become the best.
+    pub value: Value,
+    /// Value to report: clamped to the window that was searched.
+    pub shown: Value,
+    /// Whether `shown` is exact.
+    pub bound: ScoreBound,
+    /// Iteration of `shown`.
+    pub depth: i32,
+    /// The last exact result.
+    pub exact: Option<Exact>,
+    /// Value in the previous iteration.
+    pub previous: Value,
+    /// Decaying average of the values, or `NONE`.
+    pub average: Value,
+    /// Decaying average of the squared values, a measure of their variation.
+    pub mean_squared: i64,
+    /// Deepest ply below this move.
+    pub seldepth: usize,
+    /// Nodes spent on this move.
+    pub nodes: u64,
+    /// The principal variation, starting with this move.
+    pub pv: Vec<Move>,
+    /// Tablebase value of the root; `None` if the tablebases did not filter the root moves.
+    pub tb_value: Option<Value>,
+}
+
+impl RootMove {
+    /// A move that has not been searched.
+    pub fn new(m: Move) -> Self {
+        Self {
+            m,
+            value: -INFINITE,
+            shown: -INFINITE,
+            bound: ScoreBound::Exact,
+            depth: 0,
+            exact: None,
+            previous: -INFINITE,
+            average: NONE,
+            mean_squared: 0,
+            seldepth: 0,
+            nodes: 0,
+            pv: vec![m],
+            tb_value: None,
+        }
+    }
+
+    /// The legal moves that the limits allow, not yet searched.
+    pub fn allowed(position: &Position, limits: &Limits) -> Vec<Self> {
+        let is_allowed = |m: &Move| {
+            limits.search_moves.as_ref().is_none_or(|list| list.contains(m)) && !limits.exclude_moves.contains(m)
+        };
+        position.legal_moves().iter().copied().filter(is_allowed).map(Self::new).collect()
+    }
+
+    /// The average updated by a new value whose search took `nodes` nodes. Values with more nodes have a larger
+    /// weight.
+    // CITE: Stockfish (July 2026); form and figures: SF-2026-08.
+    pub(super) fn averaged(&self, value: Value, nodes: u64) -> Value {
+        let before = (self.nodes - nodes).max(1);
+        let weight = 32 * 2 * nodes / (2 * nodes + 3 * before);
+        let weight = (weight as Value).clamp(params::root_newest_min(), params::root_newest_max());
+        (value * weight + self.average * (32 - weight)) / 32
+    }
+
+    /// Value from the last completed search of the move.
+    pub fn known_value(&self) -> Value {
+        if self.value > -INFINITE { self.value } else { self.previous }
+    }
+}
+
+// -- levels ---------------------------------------------------------------------------------------------------
+//
+// Restrictions of a search at a level below full strength.
+//
+// The search applies the level's handicap in two places: noise on evaluations (`Worker::evaluate`) and missed moves
+// (`Worker::misses`). The functions below set up the rest.
+
+/// Turns a search at full strength into a search at `level`, with an empty table of its own.
+///
+/// The result depends only on the position with its history, the level and the seed. There is one thread and one line,
+/// and no tablebases or results of earlier searches. The clock can still end the search, but levels search few nodes.
+pub fn limit_to_level(request: &mut SearchRequest, level: Level, table: Arc<TranspositionTable>) {
+    let handicap = TurnHandicap::new(level, &request.position);
+    request.not_before = not_before(request, level);
+    request.budget = request.budget.map(|budget| Budget { soft: budget.hard, adjustable: false, ..budget });
+    request.options.multi_pv = 1;
+    (request.syzygy, request.root_in_tb, request.previous_value) = (None, false, None);
+    request.table = table;
+    restrict_root(request, level, &handicap);
+    request.handicap = Some(handicap);
+}
+
+/// Restricts the root moves to the move of the mating technique or of opening theory, or else to the moves that the
+/// level considers and does not miss. At least one move remains.
+fn restrict_root(request: &mut SearchRequest, level: Level, handicap: &TurnHandicap) {
+    let position = &request.position;
+    let fixed_move = mating::best_move(position).or_else(|| theory::move_of(level, position));
+    let is_allowed = |m| match fixed_move {
+        Some(best) => m == best,
+        None => !handicap.misses(position, m) && theory::considers(level, position, m),
+    };
+    if request.root_moves.iter().any(|root| is_allowed(root.m)) {
+        request.root_moves.retain(|root| is_allowed(root.m));
+    }
+}
+
+/// Earliest time of the answer. A level delays its move where a clock runs and `stop` can end the wait.
+fn not_before(request: &SearchRequest, level: Level) -> Option<Instant> {
+    let is_clocked = request.limits.move_time.is_none() && threads::EXIST;
+    let share = request.budget.filter(|_| is_clocked)?.soft;
+    Some(request.start + pace::thinking_time(level, &request.position, share))
+}
