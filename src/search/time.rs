@@ -21,9 +21,18 @@ pub struct Budget {
     pub adjustable: bool,
 }
 
-/// Number of moves planned for in sudden death.
-fn horizon() -> f64 {
-    f64::from(params::time_horizon())
+/// Number of moves planned for at most, and in sudden death. Each reserves its overhead. Without an increment that pays
+/// for it, the number falls with the clock, so that at least half of the clock remains for thinking.
+// CITE: fewer moves below a second: Stockfish 17. The cap by the overhead is ours.
+fn horizon(time: f64, increment: f64, overhead: f64) -> f64 {
+    let full = f64::from(params::time_horizon());
+    let net_overhead = overhead - increment;
+    if net_overhead <= 0.0 {
+        return full;
+    }
+    let by_clock = full * time / 1000.0;
+    let by_overhead = time / (2.0 * net_overhead) - 2.0;
+    full.min(by_clock).min(by_overhead).max(1.0)
 }
 
 fn thousandths(parameter: i32) -> f64 {
@@ -80,7 +89,7 @@ fn ceiling(time: f64, overhead: f64) -> f64 {
 // clock); figures: Stockfish 17, the others rounded from 17.1. The cap on the growth of the hard limit by the length of
 // the game: origin not recorded.
 fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budget {
-    let left = usable(time, increment, overhead, horizon());
+    let left = usable(time, increment, overhead, horizon(time, increment, overhead));
     let size = (time / 1000.0).max(0.001).log10();
     let by_size = |parameter: i32| f64::from(parameter) / 100_000.0;
     let share = (by_size(params::time_size_base()) + by_size(params::time_size_slope()) * size)
@@ -102,7 +111,7 @@ fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budg
 }
 
 fn control(time: f64, increment: f64, overhead: f64, moves: f64, game_ply: u32) -> Budget {
-    let moves = moves.min(horizon());
+    let moves = moves.min(horizon(time, increment, overhead));
     let left = usable(time, increment, overhead, moves);
     let ply = f64::from(game_ply);
     let share = thousandths(params::time_control_base()) + ply / f64::from(params::time_control_ply_div());
@@ -181,6 +190,29 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn short_clock_without_increment_is_used() {
+        for (time, overhead) in [(100, 10), (300, 10), (500, 10), (1000, 10), (5000, 100), (2000, 200), (5000, 0)] {
+            for moves_to_go in [None, Some(10), Some(40)] {
+                let limits = Limits { moves_to_go, ..clock(time, 0) };
+                let options = SearchOptions { move_overhead: overhead, ..SearchOptions::default() };
+                let b = budget(&limits, &options, Color::White, 40).expect("a clock");
+                let share = b.soft / time as f64;
+                assert!((0.008..0.3).contains(&share), "{time} ms, {overhead}, {moves_to_go:?}: {b:?}");
+                assert!(b.hard >= 2.0 * b.soft || moves_to_go.is_some(), "{b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn longer_clock_gives_more_time() {
+        for overhead in [0, 10, 100] {
+            let options = SearchOptions { move_overhead: overhead, ..SearchOptions::default() };
+            let soft = |time| budget(&clock(time, 0), &options, Color::White, 40).expect("a clock").soft;
+            assert!((50..20_000).step_by(50).all(|time| soft(time) <= soft(time + 50)), "{overhead}");
         }
     }
 
