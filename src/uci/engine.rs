@@ -139,7 +139,7 @@ impl Engine {
             }
             Command::Position(command) => {
                 if let Err(reason) = self.set_position(&command) {
-                    self.output.error(&format!("position: {reason}; the position is unchanged"));
+                    self.output.error(&format!("position: {reason}"));
                 }
             }
             Command::Go(go) => self.go(number, &go),
@@ -162,25 +162,34 @@ impl Engine {
         self.output.line(lines.join("\n"));
     }
 
-    /// Replaces the whole position. On an error the position does not change.
+    /// Replaces the position. An illegal move ends the list: the legal moves before it are made, so that `go` answers for
+    /// the game up to there and not for an earlier position. With an invalid FEN the position does not change.
     fn set_position(&mut self, command: &PositionCommand) -> Result<(), String> {
         let mut position = match &command.fen {
             None => Position::startpos(),
             Some(fen) => {
                 let mode = self.settings.castling_mode();
-                Position::from_fen(fen, mode)
-                    .map_err(|error| format!("FEN '{}': {}", excerpt(fen), reason::chain(&error)))?
+                Position::from_fen(fen, mode).map_err(|error| {
+                    format!("FEN '{}': {}; the position is unchanged", excerpt(fen), reason::chain(&error))
+                })?
             }
         };
+        let mut result = Ok(());
         for (index, text) in command.moves.iter().enumerate() {
-            let m = position.parse_uci(&text.to_ascii_lowercase()).map_err(|error| {
-                let reason = reason::chain(&error);
-                format!("move {} ('{}'): {reason}", index + 1, excerpt(text))
-            })?;
-            position.do_move(m);
+            match position.parse_uci(&text.to_ascii_lowercase()) {
+                Ok(m) => {
+                    position.do_move(m);
+                }
+                Err(error) => {
+                    let (reason, number) = (reason::chain(&error), index + 1);
+                    let word = excerpt(text);
+                    result = Err(format!("move {number} ('{word}'): {reason}; using the moves before it"));
+                    break;
+                }
+            }
         }
         self.position = position;
-        Ok(())
+        result
     }
 
     fn go(&mut self, number: u64, go: &GoCommand) {

@@ -253,10 +253,16 @@ fn milliseconds(ms: i64) -> Duration {
     Duration::from_millis(ms.clamp(1, MAX_CLOCK) as u64)
 }
 
-/// A decimal integer, saturated at the limits of `i64`.
+/// A decimal integer, saturated at the limits of `i64`. A fraction is dropped: GUIs that compute clocks in floating point
+/// send `60000.0`.
 fn integer(text: &str) -> Option<i64> {
     use std::num::IntErrorKind::{NegOverflow, PosOverflow};
-    match text.parse() {
+    let is_fraction = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    let whole = match text.split_once('.') {
+        Some((whole, fraction)) if is_fraction(fraction) => whole,
+        _ => text,
+    };
+    match whole.parse() {
         Ok(value) => Some(value),
         Err(error) => match error.kind() {
             PosOverflow => Some(i64::MAX),
@@ -364,7 +370,18 @@ mod tests {
         assert_eq!(integer("-99999999999999999999999"), Some(i64::MIN));
         assert_eq!(integer("-50"), Some(-50));
         assert_eq!(integer("12abc"), None);
-        assert_eq!(integer("1.5"), None);
+        assert_eq!(integer("1.5.2"), None);
+        assert_eq!(integer("1.5e3"), None);
+        assert_eq!(integer("."), None);
+    }
+
+    #[test]
+    fn fractions_of_numbers_are_dropped() {
+        assert_eq!(integer("60000.0"), Some(60_000));
+        assert_eq!(integer("-12.75"), Some(-12));
+        assert_eq!(integer("7."), Some(7));
+        let (limits, problems) = limits("wtime 60000.0 btime 59999.9 winc 1000.5");
+        assert_eq!((limits.white.time, limits.white.increment, problems), (Some(60_000), 1000, 0));
     }
 
     #[test]

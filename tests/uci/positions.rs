@@ -64,15 +64,36 @@ fn en_passant_right_without_legal_capture_does_not_hide_a_repetition() {
 }
 
 #[test]
-fn error_names_illegal_move_and_position_is_unchanged() {
+fn error_names_illegal_move_and_the_moves_before_it_are_made() {
     let mut engine = Driver::start();
-    engine.send(CASTLING);
-    for moves in ["e2e4 e2e4", "e2e4 e7e5 e1e8", "z9z9", "e2e4 0000"] {
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w";
+    let after_e4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b";
+    let after_e5 = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w";
+    let cases = [
+        ("e2e4 e2e4 e7e5", "e2e4", after_e4),
+        ("e2e4 e7e5 e1e8", "e1e8", after_e5),
+        ("z9z9", "z9z9", start),
+        ("e2e4 0000", "0000", after_e4),
+    ];
+    for (moves, named, expected) in cases {
+        engine.send(CASTLING);
         engine.send(&format!("position startpos moves {moves}"));
         let lines = engine.ready();
-        let named = moves.split(' ').next_back().unwrap_or_default();
         assert!(matches!(errors(&lines)[..], [line] if line.contains(named)), "{moves}: {lines:?}");
+        engine.send("d");
+        assert!(engine.ready().iter().any(|line| line.contains(expected)), "{moves}");
     }
+    engine.send("position startpos moves e2e4 e2e4");
+    let best = engine.best("go depth 3");
+    assert!(best.as_bytes()[1] >= b'7', "a move of Black, found {best}");
+}
+
+#[test]
+fn invalid_fen_leaves_the_position() {
+    let mut engine = Driver::start();
+    engine.send(CASTLING);
+    engine.send("position fen 8/8/8/8 w - - 0 1 moves e2e4");
+    assert!(matches!(errors(&engine.ready())[..], [line] if line.contains("the position is unchanged")));
     engine.send("d");
     assert!(engine.ready().iter().any(|line| line.contains("r3k2r/8/8/8/8/8/8/R3K2R w KQkq")));
 }
