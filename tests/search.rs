@@ -403,3 +403,42 @@ fn tablebases_decide_the_root_score() {
     assert!(pool.set_syzygy_path("/no/such/place").is_err());
     check_root_score(&mut pool, won, true);
 }
+
+/// Elementary endings whose mate takes more plies than a search of 100,000 nodes reaches.
+const LONE_KINGS: [&str; 3] =
+    ["8/8/8/3k4/8/8/8/KQ6 w - - 0 1", "8/8/8/3k4/8/8/8/KR6 w - - 0 1", "8/8/8/3k4/8/8/8/KBB5 w - - 0 1"];
+
+/// Searches an elementary ending. Checks that a mate is found, is the final score, and is never replaced by another kind
+/// of exact score.
+fn check_mate_is_found_and_kept(pool: &mut ThreadPool, fen: &str, nodes: u64) {
+    let recorder = Arc::new(Recorder::default());
+    let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+    let outcome = pool.search(position(fen), limits, SearchOptions::default(), recorder.clone());
+    let last = outcome.line.expect("a line");
+    assert!(matches!(last.score, Score::Mate(moves) if moves > 0), "{fen}: {last:?}");
+    let lines = recorder.lines.lock().expect("no panic");
+    let exact = || lines.iter().filter(|line| line.bound == ScoreBound::Exact);
+    let first = exact().position(|line| matches!(line.score, Score::Mate(_))).expect("a mate");
+    assert!(exact().skip(first).all(|line| matches!(line.score, Score::Mate(moves) if moves > 0)), "{fen}: {lines:?}");
+    assert!(lines.iter().all(|line| line.score.tablebase().is_none()), "{fen}: {lines:?}");
+}
+
+#[test]
+#[ignore = "slow: 15 million nodes; run by make check-slow"]
+fn elementary_mates_are_found_and_kept() {
+    for fen in LONE_KINGS {
+        check_mate_is_found_and_kept(&mut pool(1), fen, 5_000_000);
+    }
+}
+
+#[test]
+fn analysis_of_a_short_mate_ends_by_itself() {
+    let mut pool = pool(1);
+    let mate = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1";
+    let outcome = search(&mut pool, mate, Limits { nodes: Some(50_000_000), ..Limits::default() });
+    let line = outcome.line.expect("a line");
+    assert_eq!(line.score, Score::Mate(1));
+    assert!(outcome.progress.nodes < 50_000_000 && line.depth >= 20, "{line:?}");
+    let deep = search(&mut pool, mate, depth(40)).line.expect("a line");
+    assert_eq!((deep.score, deep.depth), (Score::Mate(1), 40));
+}

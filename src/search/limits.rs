@@ -72,7 +72,8 @@ pub struct SearchOptions {
     pub nodes_time: u64,
     /// Whether the GUI may let the engine ponder. The time budget is then slightly larger.
     pub ponder: bool,
-    /// Level below full strength. One thread then searches one line, whatever the value of `multi_pv`.
+    /// Level below full strength. One thread then searches one line; further lines of `multi_pv`
+    /// have static evaluations.
     pub level: Option<Level>,
     /// Whether a person analyses: draws are then worth exactly 0.
     pub analyse_mode: bool,

@@ -3,7 +3,7 @@
 //! # Credit
 //!
 //! Most formulas and most constants of this search are those of Stockfish's source of August 2026, written anew in
-//! Rust. No code was copied. Of the 255 values in `params`, 172 equal that source; 64 more equal, or are close to,
+//! Rust. No code was copied. Of the 256 values in `params`, 174 equal that source; 64 more equal, or are close to,
 //! that source or earlier Stockfish versions. Stockfish is free software under the GNU General Public License,
 //! version 3.
 //!

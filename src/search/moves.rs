@@ -129,7 +129,11 @@ impl Worker {
 
     #[inline]
     fn is_candidate<N: NodeType>(&self, m: Move) -> bool {
-        if N::ROOT { self.root_moves[self.line..].iter().any(|root| root.m == m) } else { self.position.legal(m) }
+        if N::ROOT {
+            self.root_moves[self.line..self.group.end].iter().any(|root| root.m == m)
+        } else {
+            self.position.legal(m)
+        }
     }
 
     #[inline]

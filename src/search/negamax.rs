@@ -123,7 +123,7 @@ impl Worker {
     fn look_up<N: NodeType>(&mut self, node: &mut Node<N>) {
         node.entry = self.request.table.probe(self.table_key());
         let entry = node.entry;
-        node.tt_score = entry.map_or(NONE, |e| score_at(&e, self.stack.ply(), self.position.halfmoves()));
+        node.tt_score = entry.map_or(NONE, |e| score_at(&e, self.stack.ply(), self.position.halfmoves(), self.with_tb));
         node.tt_move = if N::ROOT {
             self.root_moves[self.line].pv.first().copied()
         } else {
@@ -144,7 +144,7 @@ impl Worker {
     }
 
     /// Ends the node if a stored result is deep enough and decides the window.
-    // CITE: conditions and figures: SF-2026-08; the limit on depth: SF-17.1.
+    // CITE: conditions and figures, and the penalty: SF-2026-08; the limit on depth: SF-17.1.
     #[inline(always)]
     fn table_cutoff<N: NodeType>(&mut self, node: &Node<N>) -> Step {
         let Some(e) = node.entry else { return Ok(()) };
@@ -153,10 +153,17 @@ impl Worker {
             || self.stack[0].excluded.is_some()
             || score == NONE
             || e.depth <= node.depth - i32::from(score <= node.beta)
-            || !e.bound.allows_cutoff(score, node.beta)
-            // A shallow node that was expected to fail the other way is still searched.
-            || (node.cut_node != (score >= node.beta) && node.depth <= params::tt_other_depth())
         {
+            return Ok(());
+        }
+        if !e.bound.allows_cutoff(score, node.beta) {
+            if node.depth > params::tt_penalty_depth() {
+                self.request.table.penalise(self.table_key());
+            }
+            return Ok(());
+        }
+        // A shallow node that was expected to fail the other way is still searched.
+        if node.cut_node != (score >= node.beta) && node.depth <= params::tt_other_depth() {
             return Ok(());
         }
         if score >= node.beta
@@ -182,7 +189,7 @@ impl Worker {
         let next = self.request.table.probe(self.table_key());
         let halfmoves = self.position.halfmoves();
         self.position.undo_move();
-        let next = next.map_or(NONE, |e| score_at(&e, self.stack.ply() + 1, halfmoves));
+        let next = next.map_or(NONE, |e| score_at(&e, self.stack.ply() + 1, halfmoves, self.with_tb));
         next == NONE || (node.tt_score >= node.beta) == (-next >= node.beta)
     }
 

@@ -10,8 +10,8 @@
 //! A comment above each group names the origin of its values by short names. `SF-2026-08` is Stockfish's development
 //! version of 3 August 2026 (commit 762dd1d), `SF-17.1` Stockfish 17.1 (March 2025), `SF-17` Stockfish 17 (September
 //! 2024). Units are those of Stockfish (a pawn is about 208). "Converted" means the same number in other units, such
-//! as 1024ths. Of the 255 values, 172 equal those of SF-2026-08 (16 of them converted) and 4 are close to them. 35
-//! equal those of earlier Stockfish versions and 25 are rounded from them. 4 come from our own measurements. For 15
+//! as 1024ths. Of the 256 values, 174 equal those of SF-2026-08 (16 of them converted) and 4 are close to them. 35
+//! equal those of earlier Stockfish versions and 25 are rounded from them. 4 come from our own measurements. For 14
 //! the origin is not recorded. No value was traced to Reckless, Viridithas, Berserk or Ethereal.
 //! `docs/experiments.md` has the tuning runs and screenings.
 
@@ -89,14 +89,13 @@ macro_rules! parameters {
 parameters! {
     // Aspiration window
     // CITE: form: Stockfish. `asp_depth` as in Stockfish 12, `asp_grow_div` as in SF-17.1, `asp_variance_div` rounded
-    // from SF-17.1 (11834). `asp_delta`: our screenings (Stockfish has 5). Origin of `asp_variance_max` and
-    // `asp_decisive` not recorded.
+    // from SF-17.1 (11834). `asp_delta`: our screenings (Stockfish has 5). Origin of `asp_variance_max` not
+    // recorded.
     asp_depth = 4, 2..=8, 1;
     asp_delta = 20, 4..=40, 3;
     asp_variance_div = 12000, 4000..=30000, 1500;
     asp_variance_max = 4000000, 500000..=12000000, 400000;
     asp_grow_div = 3, 1..=4, 1;
-    asp_decisive = 2000, 200..=8000, 400;
     // Average of a root move's values: weight of the newest, in 32nds
     // CITE: SF-2026-08.
     root_newest_min = 12, 1..=16, 2;
@@ -106,6 +105,8 @@ parameters! {
     // has 96).
     tt_other_depth = 5, 0..=10, 1;
     tt_verify_depth = 7, 3..=12, 1;
+    tt_penalty_depth = 5, 2..=12, 1;
+    tt_ageing_depth = 5, 1..=12, 1;
     tt_halfmoves = 90, 40..=100, 4;
     tb_store_plies = 6, 0..=12, 1;
     // Hindsight depth, by the reduction of the previous move

@@ -45,7 +45,7 @@ impl Worker {
         let in_check = self.stack[0].in_check;
         let entry = self.request.table.probe(self.table_key());
         self.stack[0].tt_hit = entry.is_some();
-        let tt_score = entry.map_or(NONE, |e| score_at(&e, self.stack.ply(), self.position.halfmoves()));
+        let tt_score = entry.map_or(NONE, |e| score_at(&e, self.stack.ply(), self.position.halfmoves(), self.with_tb));
         if let Some(e) = entry
             && !N::PV
             && tt_score != NONE
@@ -196,7 +196,7 @@ impl Worker {
         let victim = self.position.captured(m).unwrap_or(Role::King);
         let bound = node.futility + piece_value(victim);
         if bound <= node.alpha {
-            node.best = node.best.max(bound);
+            node.best = node.best.max(score::clamp_eval(bound));
             return true;
         }
         // The exchange must win the difference to alpha.

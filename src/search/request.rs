@@ -1,6 +1,7 @@
 //! One search as the threads receive it: the request (root, limits, settings, reporter), its root moves, and the
 //! signals (stop, counters).
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -33,7 +34,7 @@ pub struct SearchRequest {
     pub start: Instant,
     /// Root moves that may be searched, the most promising first.
     pub root_moves: Vec<RootMove>,
-    /// Whether the tablebases contain the root. The search then does not probe them below it.
+    /// Whether the tablebases decide the root. The search then does not probe them below it.
     pub root_in_tb: bool,
     /// The shared table.
     pub table: Arc<TranspositionTable>,
@@ -84,18 +85,26 @@ impl SearchRequest {
         Self::new(Position::startpos(), Limits::default(), SearchOptions::default(), table, Arc::new(Silent))
     }
 
-    /// Uses the tables in this search and keeps only the root moves that preserve their result.
+    /// Uses the tables in this search and ranks the root moves by their results.
     pub fn use_tablebases(&mut self, tables: Arc<Syzygy>) {
-        let moves = self.root_moves.iter().map(|root| root.m);
-        if let Some(choice) = tablebases::choose_root_moves(&tables, &self.position, &self.options, moves) {
-            let mut kept = choice.kept.into_iter();
-            self.root_moves.retain_mut(|root| {
-                root.tb_value = Some(choice.value);
-                kept.next().expect("one entry for each move")
-            });
-            self.root_in_tb = true;
+        let moves: Vec<Move> = self.root_moves.iter().map(|root| root.m).collect();
+        if let Some(ranking) = tablebases::rank_root_moves(&tables, &self.position, &self.options, &moves) {
+            for (root, ranked) in self.root_moves.iter_mut().zip(ranking.moves) {
+                (root.rank, root.tb_value) = (ranked.rank, Some(ranked.value));
+            }
+            self.sort_by_rank();
+            self.root_in_tb = ranking.decides;
         }
         self.syzygy = Some(tables);
+    }
+
+    /// Sorts the root moves by rank. A search of one line keeps only those of the highest rank.
+    fn sort_by_rank(&mut self) {
+        self.root_moves.sort_by_key(|root| Reverse(root.rank));
+        let highest = self.root_moves.first().map(|root| root.rank);
+        if self.options.multi_pv == 1 {
+            self.root_moves.retain(|root| Some(root.rank) == highest);
+        }
     }
 
     /// The counters of all threads, for a report.
@@ -214,7 +223,10 @@ pub struct RootMove {
     pub nodes: u64,
     /// The principal variation, starting with this move.
     pub pv: Vec<Move>,
-    /// Tablebase value of the root; `None` if the tablebases did not filter the root moves.
+    /// Rank by tablebases or by a level. Moves of a lower rank are reported after those of a higher one, and at one
+    /// line they are not searched.
+    pub rank: i32,
+    /// Tablebase value of the move; `None` if the tablebases do not contain it.
     pub tb_value: Option<Value>,
 }
 
@@ -234,6 +246,7 @@ impl RootMove {
             seldepth: 0,
             nodes: 0,
             pv: vec![m],
+            rank: 0,
             tb_value: None,
         }
     }
@@ -271,31 +284,31 @@ impl RootMove {
 
 /// Turns a search at full strength into a search at `level`, with an empty table of its own.
 ///
-/// The result depends only on the position with its history, the level and the seed. There is one thread and one line,
-/// and no tablebases or results of earlier searches. The clock can still end the search, but levels search few nodes.
+/// The result depends only on the position with its history, the level and the seed. There is one thread, which searches
+/// one line, and no tablebases or results of earlier searches. The clock can still end the search, but levels search few nodes.
 pub fn limit_to_level(request: &mut SearchRequest, level: Level, table: Arc<TranspositionTable>) {
     let handicap = TurnHandicap::new(level, &request.position);
     request.not_before = not_before(request, level);
     request.budget = request.budget.map(|budget| Budget { soft: budget.hard, adjustable: false, ..budget });
-    request.options.multi_pv = 1;
     (request.syzygy, request.root_in_tb, request.previous_value) = (None, false, None);
     request.table = table;
     restrict_root(request, level, &handicap);
     request.handicap = Some(handicap);
 }
 
-/// Restricts the root moves to the move of the mating technique or of opening theory, or else to the moves that the
-/// level considers and does not miss. At least one move remains.
+/// Ranks first the move of the mating technique or of opening theory, or else the moves that the level considers and does
+/// not miss. Only these are searched; with several lines the others are reported after them.
 fn restrict_root(request: &mut SearchRequest, level: Level, handicap: &TurnHandicap) {
     let position = &request.position;
     let fixed_move = mating::best_move(position).or_else(|| theory::move_of(level, position));
-    let is_allowed = |m| match fixed_move {
-        Some(best) => m == best,
-        None => !handicap.misses(position, m) && theory::considers(level, position, m),
-    };
-    if request.root_moves.iter().any(|root| is_allowed(root.m)) {
-        request.root_moves.retain(|root| is_allowed(root.m));
+    for root in &mut request.root_moves {
+        let allowed = match fixed_move {
+            Some(best) => root.m == best,
+            None => !handicap.misses(position, root.m) && theory::considers(level, position, root.m),
+        };
+        root.rank = i32::from(allowed);
     }
+    request.sort_by_rank();
 }
 
 /// Earliest time of the answer. A level delays its move where a clock runs and `stop` can end the wait.

@@ -1,6 +1,7 @@
 //! The root: iterative deepening, MultiPV, the aspiration window, the end of the search, and report lines.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
@@ -28,7 +29,7 @@ impl Worker {
     pub fn iterate(&mut self) {
         let first = self.request.previous_value.unwrap_or(0);
         let mut trend = Trend { values: [first; 4], stable: 0, changes: 0.0, best: None };
-        let lines = self.request.options.multi_pv.clamp(1, self.root_moves.len().max(1));
+        let lines = self.lines();
         let deepest = self.request.limits.depth.unwrap_or(MAX_PLY as i32 - 1).clamp(1, MAX_PLY as i32 - 1);
         for depth in 1..=deepest {
             self.root_depth = depth;
@@ -40,13 +41,14 @@ impl Worker {
             let mut aborted = false;
             for line in 0..lines {
                 self.line = line;
+                self.group = self.group_of(line);
                 self.seldepth = 0;
                 self.recall_values();
                 if self.aspire(depth).is_err() {
                     aborted = true;
                     break;
                 }
-                self.root_moves[..=line].sort_by_key(|root| Reverse(root.value));
+                self.root_moves[self.group.start..=line].sort_by_key(|root| Reverse(root.value));
             }
             self.publish();
             if aborted {
@@ -63,14 +65,27 @@ impl Worker {
                 break;
             }
         }
-        self.value_unsearched(lines);
+        self.value_unsearched(self.request.options.multi_pv);
         self.publish();
+    }
+
+    /// The root moves of the same rank as that of `line`. A line is the best of the remaining moves of its rank.
+    fn group_of(&self, line: usize) -> Range<usize> {
+        let rank = self.root_moves[line].rank;
+        let start = self.root_moves.partition_point(|root| root.rank > rank);
+        start..self.root_moves.partition_point(|root| root.rank >= rank)
+    }
+
+    /// Number of lines to search. A level searches one.
+    fn lines(&self) -> usize {
+        let lines = if self.request.handicap.is_some() { 1 } else { self.request.options.multi_pv };
+        lines.clamp(1, self.root_moves.len().max(1))
     }
 
     /// Prepares a later line of MultiPV. Moves ranked below the previous line get their values of the previous
     /// iteration, at most that line's value. If the search ends within this line, these values rank the moves.
     fn recall_values(&mut self) {
-        let (above, below) = self.root_moves.split_at_mut(self.line);
+        let (above, below) = self.root_moves[self.group.clone()].split_at_mut(self.line - self.group.start);
         let Some(max_value) = above.last().map(|root| root.value) else {
             return;
         };
@@ -80,7 +95,7 @@ impl Worker {
     }
 
     /// Ranks root moves that have no value by their static evaluations. This is needed if a limit ended the search
-    /// before the first `lines` moves had a value.
+    /// before the first `lines` moves had a value, and for the further lines of a level.
     fn value_unsearched(&mut self, lines: usize) {
         let is_unsearched = |root: &RootMove| root.shown == -INFINITE;
         if !self.root_moves.iter().take(lines).any(is_unsearched) {
@@ -88,15 +103,18 @@ impl Worker {
         }
         // These evaluations are not part of the search: they are neither counted nor sampled.
         let (nodes, sampler) = (self.nodes, self.sampler.take());
-        self.root_moves.sort_by_key(is_unsearched);
-        let first = self.root_moves.partition_point(|root| !is_unsearched(root));
-        for index in first..self.root_moves.len() {
-            let m = self.root_moves[index].m;
+        let unsearched: Vec<Move> =
+            self.root_moves.iter().filter(|root| is_unsearched(root)).map(|root| root.m).collect();
+        for &m in &unsearched {
             let value = -self.child(m, Self::static_value);
-            let root = &mut self.root_moves[index];
-            (root.value, root.shown, root.depth) = (value, value, 1);
+            if let Some(root) = self.root_moves.iter_mut().find(|root| root.m == m) {
+                (root.value, root.shown, root.depth) = (value, value, 1);
+            }
         }
-        self.root_moves[first..].sort_by_key(|root| Reverse(root.value));
+        self.root_moves.sort_by_key(|root| {
+            let late = unsearched.contains(&root.m);
+            (Reverse(root.rank), late, Reverse(if late { root.value } else { 0 }))
+        });
         (self.nodes, self.sampler) = (nodes, sampler);
     }
 
@@ -115,7 +133,7 @@ impl Worker {
             if window.contains(value) {
                 return Ok(());
             }
-            if self.id == 0 && self.elapsed() > REPORT_DELAY_MS && self.request.options.multi_pv == 1 {
+            if self.id == 0 && self.elapsed() > REPORT_DELAY_MS && self.lines() == 1 {
                 self.report_lines(1);
             }
             if value <= window.alpha {
@@ -131,10 +149,11 @@ impl Worker {
         }
     }
 
-    /// Sorts the root moves of this line by value. Moves that did not become the best keep the order of the previous
+    /// Sorts the root moves that this line has searched by value. Moves that did not become the best keep the order of the previous
     /// iteration.
     fn sort_line(&mut self) {
-        self.root_moves[self.line..].sort_by_key(|root| Reverse((root.value, root.previous)));
+        let rest = self.line..self.group.end;
+        self.root_moves[rest].sort_by_key(|root| Reverse((root.value, root.previous)));
     }
 
     /// Records the result of the search of a root move.
@@ -189,6 +208,9 @@ impl Worker {
         {
             return true;
         }
+        if self.mates_are_settled() {
+            return true;
+        }
         if self.request.limits.soft_nodes.is_some_and(|limit| self.signals.nodes() >= limit) {
             return true;
         }
@@ -196,6 +218,17 @@ impl Worker {
         let slot = (self.completed_depth & 3) as usize;
         trend.values[slot] = value;
         done
+    }
+
+    /// Whether every line is a mate whose length has been searched twice over. Deeper iterations then repeat the lines
+    /// within milliseconds each. A search to a given depth, or for a shorter mate, continues.
+    fn mates_are_settled(&self) -> bool {
+        const MARGIN: i32 = 20;
+        let limits = &self.request.limits;
+        let is_settled = |root: &RootMove| {
+            score::is_mate(root.value) && self.completed_depth >= 2 * (score::MATE - root.value.abs()) + MARGIN
+        };
+        limits.depth.is_none() && limits.mate.is_none() && self.root_moves.iter().take(self.lines()).all(is_settled)
     }
 
     fn soft_limit_passed(&mut self, trend: &mut Trend) -> bool {
@@ -281,13 +314,15 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window around the average value of `root`, wider if its values varied. It is open at low depth and for a
-    /// move without a value. Threads have slightly different windows.
+    /// The window around the average value of `root`, wider if its values varied. It is open at low depth, for a move
+    /// without a value, and for one that wins or loses by force: a window beside a mate lies among values that no
+    /// search returns. Threads have slightly different windows.
     pub fn around(root: &RootMove, depth: i32, thread: usize) -> Self {
         let variance = root.mean_squared.min(i64::from(params::asp_variance_max()));
         let by_variance = (variance / i64::from(params::asp_variance_div())) as Value;
         let delta = params::asp_delta() + by_variance + (thread % 8) as Value;
-        if depth < params::asp_depth() || root.average == NONE || !rules::aspiration() {
+        let unclear = root.average == NONE || score::is_decisive(root.average);
+        if depth < params::asp_depth() || unclear || !rules::aspiration() {
             return Self { alpha: -INFINITE, beta: INFINITE, delta };
         }
         Self { alpha: (root.average - delta).max(-INFINITE), beta: (root.average + delta).min(INFINITE), delta }
@@ -298,19 +333,23 @@ impl Window {
         value > self.alpha && value < self.beta
     }
 
-    /// The next window after a search that failed low or high with `value`.
+    /// The next window after a search that failed low or high with `value`. It is open on the side of a win or loss by
+    /// force: better ones often follow, each a few plies shorter, and the next search finds the last of them.
     pub fn widen(&mut self, value: Value) {
         if value <= self.alpha {
             self.beta = self.alpha;
-            self.alpha = (value - self.delta).max(-INFINITE);
+            self.alpha = value - self.delta;
+            if score::is_decisive(value) || score::is_loss(self.alpha) {
+                self.alpha = -INFINITE;
+            }
         } else {
             self.alpha = (self.beta - self.delta).max(self.alpha);
-            self.beta = (value + self.delta).min(INFINITE);
+            self.beta = value + self.delta;
+            if score::is_decisive(value) || score::is_win(self.beta) {
+                self.beta = INFINITE;
+            }
         }
         self.delta += self.delta / params::asp_grow_div();
-        if score::is_decisive(value) {
-            self.delta = self.delta.max(params::asp_decisive());
-        }
     }
 }
 

@@ -92,31 +92,22 @@ pub fn to_tt(value: Value, ply: usize) -> Value {
     }
 }
 
-/// The inverse of [`to_tt`] with regard to the 50-move rule. A mate or tablebase win that the counter could spoil
-/// becomes a large advantage, because the counter of the stored path may have been lower.
-// CITE: Stockfish's value_from_tt (safeguard against the graph-history interaction).
-pub fn from_tt(value: Value, ply: usize, halfmoves: u32) -> Value {
-    let ply = ply as Value;
-    let plies_left = 100 - halfmoves as Value;
-    if is_win(value) {
-        if value >= MATE_IN_MAX_PLY && MATE - value > plies_left {
-            return TB_WIN_IN_MAX_PLY - 1;
-        }
-        if value < MATE_IN_MAX_PLY && TB_WIN - value > plies_left {
-            return TB_WIN_IN_MAX_PLY - 1;
-        }
-        value - ply
-    } else if is_loss(value) {
-        if value <= -MATE_IN_MAX_PLY && MATE + value > plies_left {
-            return 1 - TB_WIN_IN_MAX_PLY;
-        }
-        if value > -MATE_IN_MAX_PLY && TB_WIN + value > plies_left {
-            return 1 - TB_WIN_IN_MAX_PLY;
-        }
-        value + ply
-    } else {
-        value
+/// The inverse of [`to_tt`] with regard to the 50-move rule; [`NONE`] for a score that is not valid here.
+///
+/// A mate or tablebase win that the halfmove clock can spoil is not valid, because the clock of the stored path may have
+/// been lower. It cannot become a large advantage either: such a value exceeds every evaluation, is not a mate, and
+/// stays the best value at the root, where it hides the mates. Without `with_tb`, scores of tablebases are not valid:
+/// they come from an earlier search, and the search below must find a mate.
+// CITE: the condition on the clock: Stockfish's value_from_tt (safeguard against the graph-history interaction).
+pub fn from_tt(value: Value, ply: usize, halfmoves: u32, with_tb: bool) -> Value {
+    if !is_decisive(value) {
+        return value;
     }
+    let distance = if is_mate(value) { MATE - value.abs() } else { TB_WIN - value.abs() };
+    if distance > 100 - halfmoves as Value || !(with_tb || is_mate(value)) {
+        return NONE;
+    }
+    value - ply as Value * value.signum()
 }
 
 /// Clamps a static evaluation below every proven result.
@@ -176,16 +167,24 @@ mod tests {
     #[test]
     fn tt_values_round_trip() {
         for value in [0, 57, -900, mate_in(7), mated_in(12), TB_WIN - 9, 9 - TB_WIN] {
-            assert_eq!(from_tt(to_tt(value, 5), 5, 0), value, "{value}");
+            assert_eq!(from_tt(to_tt(value, 5), 5, 0, true), value, "{value}");
         }
     }
 
     #[test]
-    fn mate_beyond_the_fifty_move_rule_is_not_a_proven_win() {
-        let far = mate_in(40);
-        assert!(!is_win(from_tt(far, 0, 90)));
-        assert!(is_win(from_tt(far, 0, 10)));
-        assert!(!is_loss(from_tt(-far, 0, 90)));
+    fn mate_beyond_the_fifty_move_rule_has_no_value() {
+        for far in [mate_in(40), -mate_in(40), TB_WIN - 40, 40 - TB_WIN] {
+            assert_eq!(from_tt(far, 0, 61, true), NONE, "{far}");
+            assert_eq!(from_tt(far, 0, 60, true), far, "{far}");
+        }
+    }
+
+    #[test]
+    fn tablebase_scores_are_valid_only_with_tablebases() {
+        for value in [TB_WIN - 3, 3 - TB_WIN, TB_WIN_IN_MAX_PLY] {
+            assert_eq!(from_tt(value, 0, 0, false), NONE);
+        }
+        assert_eq!(from_tt(mate_in(9), 4, 0, false), mate_in(13));
     }
 
     #[test]

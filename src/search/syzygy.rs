@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::{Result, bail};
 use shakmaty::Chess;
-use shakmaty_syzygy::{Metric, ProbeError, SyzygyError, Tablebase};
+use shakmaty_syzygy::{MaybeRounded, Metric, ProbeError, SyzygyError, Tablebase};
 
 use super::report::LoadedTables;
 use crate::board::Position;
@@ -178,10 +178,15 @@ impl Syzygy {
         self.checked(self.tables.probe_wdl_after_zeroing(&position.to_chess()))
     }
 
-    /// Distance of the position to the next capture or pawn move, as the DTZ table has it: positive for a win of the
-    /// side to move, 0 for a draw. The table rounds some distances by a ply. `None` if a table is missing.
+    /// Maximum distance of the position to the next capture or pawn move: positive for a win of the side to move, 0 for
+    /// a draw. `None` if a table is missing. Tables may store a distance that is one ply too small; it counts as the
+    /// larger one, so that a win is never claimed a ply beyond the 50-move rule.
     pub(super) fn dtz(&self, position: &Position) -> Option<i32> {
-        self.checked(self.tables.probe_dtz(&position.to_chess())).map(|dtz| dtz.ignore_rounding().0)
+        let dtz = self.checked(self.tables.probe_dtz(&position.to_chess()))?;
+        Some(match dtz {
+            MaybeRounded::Precise(dtz) => dtz.0,
+            MaybeRounded::Rounded(dtz) => dtz.0 + dtz.0.signum(),
+        })
     }
 }
 

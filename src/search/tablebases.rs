@@ -48,54 +48,82 @@ fn dtz_after(tables: &Syzygy, position: &mut Position, m: Move) -> Option<i32> {
     dtz
 }
 
+/// Class of the position after `m`, for the side that made it, from the WDL table alone: without the halfmove clock.
+fn wdl_class_after(tables: &Syzygy, position: &mut Position, m: Move, rule: bool) -> Option<i32> {
+    position.do_move(m);
+    let wdl = tables.wdl(position);
+    position.undo_move();
+    let spoilt = if rule { 1 } else { WIN };
+    Some(match wdl? {
+        Wdl::Loss => WIN,
+        Wdl::BlessedLoss => spoilt,
+        Wdl::Draw => 0,
+        Wdl::CursedWin => -spoilt,
+        Wdl::Win => -WIN,
+    })
+}
+
 // -- the root moves -------------------------------------------------------------------------------------------
-//
-// Selection of the root moves that keep the tablebases' result.
 
-/// Result of a root move in the tables, for the side that makes it.
-struct TableResult {
-    class: i32,
-    /// Plies to the next capture or pawn move.
-    dtz: i32,
-}
-
-/// Choice of the root moves by tablebases.
-pub struct RootChoice {
-    /// Value of the root.
+/// Rank of a root move, and its value by the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RankedMove {
+    /// The higher, the better.
+    pub rank: i32,
+    /// A win, loss or draw.
     pub value: Value,
-    /// Whether each move is kept, in the order of the moves.
-    pub kept: Vec<bool>,
 }
 
-/// Keeps those of `moves` that preserve the tables' result; `None` if the tables do not decide. All winning moves are
-/// kept, because the search finds mates, while the tables contain only the distance to the next capture or pawn move.
-/// Only the fastest moves are kept where that distance decides ([`distance_counts`]), or where the 50-move limit is
-/// near.
-// CITE: ranking root moves by tablebases: Stockfish; the rule for keeping winning moves is ours.
-pub fn choose_root_moves(
+/// The root moves as the tables rank them.
+pub struct RootRanking {
+    /// One entry for each move, in their order.
+    pub moves: Vec<RankedMove>,
+    /// Whether the search below the root need not probe the tables: they have distances, or there is nothing to win.
+    pub decides: bool,
+}
+
+/// Ranks `moves` by the result that they keep; `None` if the tables do not contain each of them. All winning moves have
+/// the same rank, because the search finds mates, while the tables contain only the distance to the next capture or pawn
+/// move. That distance ranks them where it decides ([`distance_counts`]), and where the 50-move limit is near. Without
+/// DTZ tables the WDL tables rank the moves.
+// CITE: ranking root moves by tablebases, by DTZ or else by WDL tables: Stockfish; the rule for winning moves is ours.
+pub fn rank_root_moves(
     tables: &Syzygy,
     position: &Position,
     options: &SearchOptions,
-    moves: impl Iterator<Item = Move>,
-) -> Option<RootChoice> {
+    moves: &[Move],
+) -> Option<RootRanking> {
     let max_pieces = tables.max_pieces().min(options.syzygy_probe_limit);
-    if position.occupied().count() > max_pieces || position.has_castling_rights() {
+    if position.occupied().count() > max_pieces || position.has_castling_rights() || moves.is_empty() {
         return None;
     }
-    let only_fastest = options.multi_pv == 1 && distance_counts(position);
-    let mut position = position.clone();
-    let halfmoves = position.halfmoves() as i32;
-    let mut results = Vec::new();
-    for m in moves {
-        let dtz = dtz_after(tables, &mut position, m)?;
-        results.push(TableResult { class: class(dtz, halfmoves, options.syzygy_50_move_rule), dtz });
+    let rule = options.syzygy_50_move_rule;
+    let mut after = position.clone();
+    let distances: Option<Vec<i32>> = moves.iter().map(|&m| dtz_after(tables, &mut after, m)).collect();
+    if let Some(distances) = distances {
+        let moves = rank_by_distance(position, options, &distances);
+        return Some(RootRanking { moves, decides: true });
     }
-    let best = results.iter().map(|result| result.class).max()?;
-    let fastest = results.iter().filter(|result| result.class == best).map(|result| result.dtz).min().unwrap_or(0);
+    let classes: Option<Vec<i32>> = moves.iter().map(|&m| wdl_class_after(tables, &mut after, m, rule)).collect();
+    let moves: Vec<_> = classes?.into_iter().map(|class| RankedMove { rank: class, value: value_of(class) }).collect();
+    let decides = moves.iter().all(|ranked| ranked.rank <= 0);
+    Some(RootRanking { moves, decides })
+}
+
+/// Ranks of moves with these distances to the next capture or pawn move.
+fn rank_by_distance(position: &Position, options: &SearchOptions, distances: &[i32]) -> Vec<RankedMove> {
+    let halfmoves = position.halfmoves() as i32;
+    let class_of = |dtz| class(dtz, halfmoves, options.syzygy_50_move_rule);
+    let best = distances.iter().map(|&dtz| class_of(dtz)).max().unwrap_or(0);
+    let fastest = distances.iter().copied().filter(|&dtz| class_of(dtz) == best).min().unwrap_or(0);
     let limit_is_near = fastest + halfmoves > 70 || position.is_repetition(1);
-    let max_dtz = if limit_is_near || only_fastest { fastest } else { i32::MAX };
-    let is_kept = |result: &TableResult| result.class == best && (best != WIN || result.dtz <= max_dtz);
-    Some(RootChoice { value: value_of(best), kept: results.iter().map(is_kept).collect() })
+    let by_distance = limit_is_near || (options.multi_pv == 1 && distance_counts(position));
+    let rank = |dtz: i32| {
+        let class = class_of(dtz);
+        // Distances are far below 10,000 plies.
+        class * 10_000 - if by_distance && class == WIN { dtz } else { 0 }
+    };
+    distances.iter().map(|&dtz| RankedMove { rank: rank(dtz), value: value_of(class_of(dtz)) }).collect()
 }
 
 /// Whether the shortest way to the next capture or pawn move is also the shortest, or nearly the shortest, way to
@@ -242,5 +270,33 @@ mod tests {
         assert_eq!(class(60, 50, false), 2);
         assert_eq!(class(-101, 0, true), -1);
         assert_eq!(class(0, 30, true), 0);
+    }
+
+    /// The tables of the tests.
+    #[cfg(feature = "full")]
+    fn tables() -> Syzygy {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/syzygy");
+        Syzygy::open(&folder.to_string_lossy()).expect("tables").0
+    }
+
+    /// Ranks of the legal moves of a position, best first, and whether they decide.
+    #[cfg(feature = "full")]
+    fn ranking(tables: &Syzygy, fen: &str, multi_pv: usize) -> (Vec<i32>, bool) {
+        let position = crate::search::tests::position(fen);
+        let moves: Vec<Move> = position.legal_moves().iter().copied().collect();
+        let options = SearchOptions { multi_pv, ..SearchOptions::default() };
+        let ranking = rank_root_moves(tables, &position, &options, &moves).expect(fen);
+        let mut ranks: Vec<i32> = ranking.moves.iter().map(|ranked| ranked.rank / 10_000).collect();
+        ranks.sort_unstable_by_key(|&rank| std::cmp::Reverse(rank));
+        (ranks, ranking.decides)
+    }
+
+    #[cfg(feature = "full")]
+    #[test]
+    fn every_root_move_has_a_rank_by_its_result() {
+        // One move gives the rook away, the others keep the win.
+        let (ranks, decides) = ranking(&tables(), "8/8/8/8/8/2k5/1R6/K7 w - - 0 1", 60);
+        assert!(decides);
+        assert!(ranks.contains(&0) && ranks.contains(&2), "{ranks:?}");
     }
 }

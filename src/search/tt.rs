@@ -8,7 +8,8 @@
 //!                         32..48  static evaluation (i16)
 //!                         48..56  depth + 4 (0 = empty)
 //!                         56..58  bound   58 PV   59..64 generation
-//! word 3     keys    16 bits per entry: low key bits XOR a fold of the entry; top 16 bits unused
+//! word 3     keys    16 bits per entry, each written on its own: low key bits XOR a fold of the entry; the last 16 bits
+//!                    are unused
 //! ```
 //!
 //! Entry and key are written separately, so two threads can mix them. The key contains a fold of the entry, so a torn
@@ -17,8 +18,8 @@
 // entries with 16 key bits in 32 bytes, the PV bit, five bits of generation, the index by multiplication and the
 // replacement rules: Stockfish. One-word entries and the sealed keys are ours.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU16, AtomicU64};
 
 use bytemuck::Zeroable;
 
@@ -119,13 +120,37 @@ impl TableEntry {
             pv: data >> 58 & 1 == 1,
         }
     }
+
+    /// The entry after it has refused a replacement: a bound that claims a win or loss loses a ply of its depth. Such
+    /// entries would otherwise block the results that prove a mate or refute the claim.
+    // CITE: secondary ageing: Stockfish (94beadffb, May 2026).
+    fn aged_by_refusal(self) -> Self {
+        let ages =
+            self.bound != Bound::Exact && self.depth >= params::tt_ageing_depth() && score::is_decisive(self.score);
+        Self { depth: self.depth - i32::from(ages), ..self }
+    }
 }
 
 #[derive(Zeroable)]
 #[repr(C, align(32))]
 struct Cluster {
     entries: [AtomicU64; ENTRIES],
-    keys: AtomicU64,
+    keys: [AtomicU16; ENTRIES + 1],
+}
+
+impl Cluster {
+    /// Whether entry `slot`, which contains `data`, is used and belongs to this key.
+    #[inline]
+    fn holds(&self, slot: usize, data: u64, key: u64) -> bool {
+        self.keys[slot].load(Relaxed) == seal(key, data) && data >> 48 & 255 != 0
+    }
+
+    /// Overwrites an entry.
+    #[inline]
+    fn write(&self, slot: usize, key: u64, data: u64) {
+        self.entries[slot].store(data, Relaxed);
+        self.keys[slot].store(seal(key, data), Relaxed);
+    }
 }
 
 const _: () = assert!(size_of::<Cluster>() == 32);
@@ -238,7 +263,7 @@ impl TranspositionTable {
         let start = (index * size).min(self.clusters.len());
         let end = (start + size).min(self.clusters.len());
         for cluster in &self.clusters[start..end] {
-            cluster.keys.store(0, Relaxed);
+            cluster.keys.iter().for_each(|key| key.store(0, Relaxed));
             for entry in &cluster.entries {
                 entry.store(0, Relaxed);
             }
@@ -266,8 +291,9 @@ impl TranspositionTable {
     /// Contents of a cluster.
     pub(super) fn words(&self, index: usize) -> ClusterWords {
         let cluster = &self.clusters[index];
-        let [a, b, c] = &cluster.entries;
-        [a, b, c, &cluster.keys].map(|word| word.load(Relaxed))
+        let [a, b, c] = cluster.entries.each_ref().map(|word| word.load(Relaxed));
+        let keys = cluster.keys.iter().rev().fold(0, |word, key| word << 16 | u64::from(key.load(Relaxed)));
+        [a, b, c, keys]
     }
 
     /// Copies entries of another table's cluster to cluster `index` where they are worth more than the entries that
@@ -281,11 +307,8 @@ impl TranspositionTable {
             }
             let least = least_valuable(cluster, generation);
             if replacement_value(data, generation) > least.value {
-                let sealed = words[ENTRIES] >> (16 * from) & 0xFFFF;
-                let (shift, keys) = (16 * least.slot, cluster.keys.load(Relaxed));
-                let keys = keys & !(0xFFFF << shift) | sealed << shift;
                 cluster.entries[least.slot].store(data, Relaxed);
-                cluster.keys.store(keys, Relaxed);
+                cluster.keys[least.slot].store((words[ENTRIES] >> (16 * from)) as u16, Relaxed);
             }
         }
     }
@@ -305,10 +328,9 @@ impl TranspositionTable {
     #[inline]
     pub fn probe(&self, key: u64) -> Option<TableEntry> {
         let cluster = self.cluster(key);
-        let keys = cluster.keys.load(Relaxed);
-        for (i, entry) in cluster.entries.iter().enumerate() {
+        for (slot, entry) in cluster.entries.iter().enumerate() {
             let data = entry.load(Relaxed);
-            if is_of(keys, i, data, key) {
+            if cluster.holds(slot, data, key) {
                 return Some(TableEntry::unpack(data));
             }
         }
@@ -316,27 +338,40 @@ impl TranspositionTable {
     }
 
     /// Stores a result. A shallower result does not replace a deeper one of the same position and search, unless it is
-    /// exact. An entry without a move keeps the old move.
+    /// exact, but its move does. An entry without a move keeps the old move.
     // CITE: conditions and figures: Stockfish.
     pub fn store(&self, key: u64, mut new: TableEntry) {
         let cluster = self.cluster(key);
-        let keys = cluster.keys.load(Relaxed);
         let generation = self.generation.load(Relaxed);
-        let Replacement { slot, data: old } = replacement(cluster, keys, key, generation);
-        if is_of(keys, slot, old, key) {
+        let Replacement { slot, data: old } = replacement(cluster, key, generation);
+        if cluster.holds(slot, old, key) {
             let known = TableEntry::unpack(old);
             new.best = new.best.or(known.best);
             let fresh = old >> 59 == generation;
             let bonus = 2 * i32::from(new.pv);
             if new.bound != Bound::Exact && fresh && new.depth + bonus + 4 <= known.depth {
+                let kept = TableEntry { best: new.best, ..known }.aged_by_refusal();
+                if kept != known {
+                    cluster.write(slot, key, kept.pack(generation));
+                }
                 return;
             }
         }
-        let data = new.pack(generation);
-        cluster.entries[slot].store(data, Relaxed);
-        let shift = 16 * slot;
-        let sealed = u64::from(seal(key, data)) << shift;
-        cluster.keys.store(keys & !(0xFFFF << shift) | sealed, Relaxed);
+        cluster.write(slot, key, new.pack(generation));
+    }
+
+    /// Makes the entry of this key one ply shallower: a deep bound on the wrong side of the window could not end its
+    /// node, and later results must be able to replace it.
+    // CITE: Stockfish (319d61eff, May 2026).
+    #[cold]
+    pub fn penalise(&self, key: u64) {
+        let cluster = self.cluster(key);
+        for (slot, entry) in cluster.entries.iter().enumerate() {
+            let data = entry.load(Relaxed);
+            if cluster.holds(slot, data, key) && data >> 48 & 255 > 1 {
+                return cluster.write(slot, key, data - (1 << 48));
+            }
+        }
     }
 
     /// Permill of the table that this search has filled, from a sample of 1000 clusters.
@@ -362,12 +397,6 @@ fn seal(key: u64, data: u64) -> u16 {
     (key ^ folded ^ folded >> 16) as u16
 }
 
-/// Whether entry `index` is used and belongs to this key.
-#[inline]
-fn is_of(keys: u64, index: usize, data: u64, key: u64) -> bool {
-    (keys >> (16 * index)) as u16 == seal(key, data) && data >> 48 & 255 != 0
-}
-
 /// The entry of a cluster to overwrite.
 struct Replacement {
     slot: usize,
@@ -377,12 +406,12 @@ struct Replacement {
 
 /// The entry to overwrite: the position's own, or else the one of the smallest [`replacement_value`].
 #[inline]
-fn replacement(cluster: &Cluster, keys: u64, key: u64, generation: u64) -> Replacement {
+fn replacement(cluster: &Cluster, key: u64, generation: u64) -> Replacement {
     let mut best = Replacement { slot: 0, data: 0 };
     let mut min_value = i64::MAX;
     for (slot, entry) in cluster.entries.iter().enumerate() {
         let data = entry.load(Relaxed);
-        if is_of(keys, slot, data, key) {
+        if cluster.holds(slot, data, key) {
             return Replacement { slot, data };
         }
         let value = replacement_value(data, generation);
@@ -424,10 +453,11 @@ fn is_plausible(data: u64) -> bool {
     data >> 48 & 255 != 0 && in_range(entry.score) && in_range(entry.eval)
 }
 
-/// An entry's score relative to the root, or [`score::NONE`] if it has none.
+/// An entry's score relative to the root, or [`score::NONE`] if it has none that is valid here. `with_tb` is whether
+/// scores of tablebases are valid: whether this search probes tables.
 #[inline]
-pub fn score_at(entry: &TableEntry, ply: usize, halfmoves: u32) -> Value {
-    if entry.bound == Bound::None { score::NONE } else { score::from_tt(entry.score, ply, halfmoves) }
+pub fn score_at(entry: &TableEntry, ply: usize, halfmoves: u32, with_tb: bool) -> Value {
+    if entry.bound == Bound::None { score::NONE } else { score::from_tt(entry.score, ply, halfmoves, with_tb) }
 }
 
 #[cfg(test)]
@@ -503,6 +533,80 @@ mod tests {
         let cluster = table.cluster(42);
         cluster.entries[0].fetch_xor(1 << 20, Relaxed);
         assert_eq!(table.probe(42), None);
+    }
+
+    #[test]
+    fn refused_result_leaves_its_move() {
+        let table = TranspositionTable::new(1).expect("1 MiB");
+        table.store(42, entry(20, 1));
+        let better = Move::from_bits(0x456);
+        table.store(42, TableEntry { best: better, ..entry(3, 2) });
+        assert_eq!(table.probe(42), Some(TableEntry { best: better, ..entry(20, 1) }));
+    }
+
+    #[test]
+    fn inexact_win_ages_with_each_refused_result() {
+        let table = TranspositionTable::new(1).expect("1 MiB");
+        let win = entry(20, score::mate_in(40));
+        table.store(42, win);
+        let depth = |table: &TranspositionTable| table.probe(42).map(|e| e.depth);
+        for refused in 1..=4 {
+            table.store(42, entry(3, 0));
+            assert_eq!(depth(&table), Some(20 - refused));
+        }
+        // An exact result, and one that claims no win, do not age.
+        for stored in [TableEntry { bound: Bound::Exact, ..win }, entry(20, 100)] {
+            let table = TranspositionTable::new(1).expect("1 MiB");
+            table.store(42, stored);
+            table.store(42, entry(3, 0));
+            assert_eq!(depth(&table), Some(20));
+        }
+        table.penalise(42);
+        assert_eq!(depth(&table), Some(15));
+        table.penalise(43);
+        (0..100).for_each(|_| table.penalise(42));
+        assert_eq!(depth(&table), Some(1 - DEPTH_OFFSET), "an entry remains used");
+    }
+
+    #[test]
+    fn concurrent_stores_in_one_cluster_keep_all_entries() {
+        let table = TranspositionTable::new(1).expect("1 MiB");
+        // The high bits select the cluster.
+        let keys = [1_u64, 2, 3];
+        keys.iter().for_each(|&key| table.store(key, entry(3, 0)));
+        let lost: usize = std::thread::scope(|scope| {
+            let store = |key: u64| {
+                let table = &table;
+                move || {
+                    let missing = |i: &i32| {
+                        table.store(key, entry(3 + i % 3, *i % 1000));
+                        table.probe(key).is_none()
+                    };
+                    (0..200_000).filter(missing).count()
+                }
+            };
+            keys.map(|key| scope.spawn(store(key))).map(|thread| thread.join().expect("no panic")).iter().sum()
+        });
+        assert_eq!(lost, 0);
+    }
+
+    #[test]
+    fn older_entries_are_replaced_first() {
+        let table = TranspositionTable::new(1).expect("1 MiB");
+        // Three keys of one cluster; one more search makes an entry eight plies less valuable.
+        table.store(1, entry(20, 0));
+        table.age();
+        table.store(2, entry(13, 0));
+        table.age();
+        table.store(3, entry(8, 0));
+        // 20 - 16, 13 - 8 and 8: the deepest entry is the oldest and the least valuable.
+        table.store(4, entry(0, 0));
+        assert_eq!([1, 2, 3, 4].map(|key| table.probe(key).is_some()), [false, true, true, true]);
+        // Generations wrap around after 32 searches.
+        (0..31).for_each(|_| table.age());
+        table.store(3, entry(8, 0));
+        table.store(5, entry(0, 0));
+        assert!(table.probe(5).is_some() && table.probe(3).is_some());
     }
 
     #[test]

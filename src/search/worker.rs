@@ -1,7 +1,7 @@
 //! A worker: one thread's position, accumulators, statistics and path, and the only functions that make and undo
 //! moves.
 
-use std::ops::{Index, IndexMut};
+use std::ops::{Index, IndexMut, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -56,6 +56,8 @@ pub struct Worker {
     pub root_moves: Vec<RootMove>,
     /// Index of the MultiPV line that is being searched.
     pub line: usize,
+    /// Root moves of the same rank as this line, which the line chooses from.
+    pub group: Range<usize>,
     pub root_depth: i32,
     pub root_delta: Value,
     pub completed_depth: i32,
@@ -63,6 +65,8 @@ pub struct Worker {
     pub limit_in_reach: bool,
     /// Whether a root move has a value of this search. From then on, the limits end the search anywhere.
     pub has_value: bool,
+    /// Whether this search probes tablebases below the root, so that stored results of tablebases are valid.
+    pub with_tb: bool,
     /// First ply at which null moves are tried: above 0 while a null move is being verified.
     pub null_from_ply: usize,
     /// Whether `ponderhit` ends the search: set when the soft limit has passed while pondering.
@@ -93,11 +97,13 @@ impl Worker {
             seldepth: 0,
             root_moves: Vec::new(),
             line: 0,
+            group: 0..0,
             root_depth: 0,
             root_delta: 0,
             completed_depth: 0,
             limit_in_reach: false,
             has_value: false,
+            with_tb: false,
             null_from_ply: 0,
             stop_on_ponderhit: false,
             sampler: None,
@@ -119,6 +125,7 @@ impl Worker {
     pub fn begin(&mut self, request: Arc<SearchRequest>) {
         self.position = request.position.clone();
         self.root_moves.clone_from(&request.root_moves);
+        self.with_tb = request.syzygy.is_some() && !request.root_in_tb;
         self.request = request;
         self.accumulators.reset();
         self.histories.new_root();
@@ -128,6 +135,7 @@ impl Worker {
         self.tb_hits = 0;
         self.seldepth = 0;
         self.line = 0;
+        self.group = 0..self.root_moves.len();
         self.completed_depth = 0;
         self.has_value = false;
         self.limit_in_reach = false;

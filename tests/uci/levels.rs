@@ -68,3 +68,14 @@ fn level_delays_its_move_and_obeys_stop_and_clock() {
     engine.send("stop");
     engine.until("bestmove");
 }
+
+#[test]
+fn level_reports_every_line_of_multipv() {
+    let mut engine = at(&["UCI_LimitStrength value true", "UCI_Elo value 900", "MultiPV value 4"]);
+    engine.send("position startpos moves e2e4 e7e5 g1f3");
+    let lines = engine.go("go depth 5");
+    let last = &lines[lines.len() - 5..lines.len() - 1];
+    for (rank, line) in (1..).zip(last) {
+        assert!(line.contains(&format!(" multipv {rank} ")), "{last:?}");
+    }
+}

@@ -209,3 +209,71 @@ fn line_of_a_four_men_tablebase_win_ends_in_mate() {
         check_line_to_mate(&mut engine, fen);
     }
 }
+
+/// Scores of the final lines of `go`, by rank.
+fn final_scores(lines: &[String]) -> Vec<String> {
+    let mut scores = Vec::new();
+    for line in lines.iter().rev() {
+        let Some(rank) = field(line, "multipv") else {
+            continue;
+        };
+        let score = field(line, "cp").or_else(|| field(line, "mate").map(|moves| format!("#{moves}")));
+        scores.push(score.expect("a score"));
+        if rank == "1" {
+            break;
+        }
+    }
+    scores.reverse();
+    scores
+}
+
+/// Rook against king, where four moves lose the rook.
+const ROOK_EN_PRISE: &str = "8/8/8/8/8/2k5/1R6/K7 w - - 0 1";
+
+#[test]
+fn every_root_move_has_a_line_ranked_by_the_tables() {
+    let mut engine = with_tables(&three_men());
+    engine.send("setoption name MultiPV value 60");
+    for (fen, moves, draws) in [(ROOK_EN_PRISE, 16, 4), ("7k/8/8/8/8/8/6K1/5Q2 w - - 70 100", 26, 1)] {
+        engine.send(&format!("ucinewgame\nposition fen {fen}"));
+        let scores = final_scores(&engine.go("go depth 6"));
+        assert_eq!(scores.len(), moves, "{fen}: {scores:?}");
+        let is_draw = |score: &String| score == "0";
+        assert!(scores[moves - draws..].iter().all(is_draw), "{fen}: {scores:?}");
+        assert!(!scores[..moves - draws].iter().any(is_draw), "{fen}: {scores:?}");
+    }
+    engine.send(&format!("position fen {ROOK_EN_PRISE}"));
+    // A win, and a move that loses the rook.
+    assert_eq!(final_scores(&engine.go("go depth 6 searchmoves b2b8 b2c2")).len(), 2);
+}
+
+#[test]
+fn wdl_tables_alone_rank_the_root_moves() {
+    let folder = copy_of_three_men();
+    for entry in std::fs::read_dir(folder.path()).expect("a folder") {
+        let path = entry.expect("a file").path();
+        if path.extension().is_some_and(|extension| extension == "rtbz") {
+            std::fs::remove_file(path).expect("a file");
+        }
+    }
+    let mut engine = with_tables(folder.path());
+    engine.send("setoption name MultiPV value 60");
+    engine.send(&format!("position fen {ROOK_EN_PRISE}"));
+    let scores = final_scores(&engine.go("go depth 6"));
+    assert_eq!(scores.len(), 16, "{scores:?}");
+    assert!(scores[12..].iter().all(|score| score == "0"), "{scores:?}");
+    assert!(scores[..12].iter().all(|score| score.starts_with('#') || score.starts_with("199")), "{scores:?}");
+}
+
+#[test]
+fn rounded_distance_is_no_win_at_the_limit() {
+    let Some(tables) = crate::shared::shared("syzygy") else {
+        return;
+    };
+    let mut engine = with_tables(&tables);
+    // The table has 46 for 47 plies.
+    for (clock, wins) in [(53, true), (54, false)] {
+        engine.send(&format!("position fen 8/8/1k6/4B3/4K3/3N4/8/8 w - - {clock} 106"));
+        assert_eq!(is_tablebase_win(&engine.go("go depth 6")), wins, "clock {clock}");
+    }
+}

@@ -14,7 +14,7 @@ fn root(average: Value, mean_squared: i64) -> RootMove {
 
 #[test]
 fn first_window_contains_the_average_and_widens_with_the_variance() {
-    for average in [-score::MATE, -3000, -1, 0, 250, score::MATE] {
+    for average in [-3000, -1, 0, 250] {
         let narrow = Window::around(&root(average, 0), 20, 0);
         assert!(narrow.contains(average), "{narrow:?}");
         let wide = Window::around(&root(average, 1 << 40), 20, 0);
@@ -24,9 +24,28 @@ fn first_window_contains_the_average_and_widens_with_the_variance() {
 }
 
 #[test]
-fn window_is_open_at_low_depth_and_without_a_value() {
-    for window in [Window::around(&root(30, 0), 1, 0), Window::around(&root(NONE, 0), 20, 0)] {
+fn window_is_open_at_low_depth_and_without_a_value_or_with_a_mate() {
+    for (average, depth) in [(30, 1), (NONE, 20), (score::mate_in(30), 20), (score::mated_in(4), 20)] {
+        let window = Window::around(&root(average, 0), depth, 0);
         assert_eq!((window.alpha, window.beta), (-INFINITE, INFINITE));
+    }
+}
+
+#[test]
+fn window_opens_on_the_side_of_a_mate() {
+    let around = || Window::around(&root(250, 0), 20, 0);
+    let mut high = around();
+    high.widen(score::mate_in(30));
+    assert_eq!(high.beta, INFINITE);
+    assert!(!score::is_decisive(high.alpha));
+    let mut low = around();
+    low.widen(score::mated_in(30));
+    assert_eq!((low.alpha, low.beta), (-INFINITE, around().alpha));
+    // A bound never lies among the values of mates.
+    let mut rising = around();
+    while rising.beta < INFINITE {
+        assert!(!score::is_decisive(rising.beta), "{rising:?}");
+        rising.widen(rising.beta);
     }
 }
 
