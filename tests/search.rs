@@ -408,8 +408,8 @@ fn tablebases_decide_the_root_score() {
 const LONE_KINGS: [&str; 3] =
     ["8/8/8/3k4/8/8/8/KQ6 w - - 0 1", "8/8/8/3k4/8/8/8/KR6 w - - 0 1", "8/8/8/3k4/8/8/8/KBB5 w - - 0 1"];
 
-/// Searches an elementary ending. Checks that a mate is found, is the final score, and is never replaced by another kind
-/// of exact score.
+/// Searches an elementary ending. Checks that a mate is found, is the final score, and is never replaced by another
+/// kind of exact score.
 fn check_mate_is_found_and_kept(pool: &mut ThreadPool, fen: &str, nodes: u64) {
     let recorder = Arc::new(Recorder::default());
     let limits = Limits { nodes: Some(nodes), ..Limits::default() };

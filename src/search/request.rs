@@ -284,8 +284,9 @@ impl RootMove {
 
 /// Turns a search at full strength into a search at `level`, with an empty table of its own.
 ///
-/// The result depends only on the position with its history, the level and the seed. There is one thread, which searches
-/// one line, and no tablebases or results of earlier searches. The clock can still end the search, but levels search few nodes.
+/// The result depends only on the position with its history, the level and the seed. There is one thread, which
+/// searches one line, and no tablebases or results of earlier searches. The clock can still end the search, but levels
+/// search few nodes.
 pub fn limit_to_level(request: &mut SearchRequest, level: Level, table: Arc<TranspositionTable>) {
     let handicap = TurnHandicap::new(level, &request.position);
     request.not_before = not_before(request, level);
@@ -296,8 +297,8 @@ pub fn limit_to_level(request: &mut SearchRequest, level: Level, table: Arc<Tran
     request.handicap = Some(handicap);
 }
 
-/// Ranks first the move of the mating technique or of opening theory, or else the moves that the level considers and does
-/// not miss. Only these are searched; with several lines the others are reported after them.
+/// Ranks first the move of the mating technique or of opening theory, or else the moves that the level considers and
+/// does not miss. Only these are searched; with several lines the others are reported after them.
 fn restrict_root(request: &mut SearchRequest, level: Level, handicap: &TurnHandicap) {
     let position = &request.position;
     let fixed_move = mating::best_move(position).or_else(|| theory::move_of(level, position));

@@ -149,8 +149,8 @@ impl Worker {
         }
     }
 
-    /// Sorts the root moves that this line has searched by value. Moves that did not become the best keep the order of the previous
-    /// iteration.
+    /// Sorts the root moves that this line has searched by value. Moves that did not become the best keep the order of
+    /// the previous iteration.
     fn sort_line(&mut self) {
         let rest = self.line..self.group.end;
         self.root_moves[rest].sort_by_key(|root| Reverse((root.value, root.previous)));

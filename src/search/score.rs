@@ -94,10 +94,10 @@ pub fn to_tt(value: Value, ply: usize) -> Value {
 
 /// The inverse of [`to_tt`] with regard to the 50-move rule; [`NONE`] for a score that is not valid here.
 ///
-/// A mate or tablebase win that the halfmove clock can spoil is not valid, because the clock of the stored path may have
-/// been lower. It cannot become a large advantage either: such a value exceeds every evaluation, is not a mate, and
-/// stays the best value at the root, where it hides the mates. Without `with_tb`, scores of tablebases are not valid:
-/// they come from an earlier search, and the search below must find a mate.
+/// A mate or tablebase win that the halfmove clock can spoil is not valid, because the clock of the stored path may
+/// have been lower. It cannot become a large advantage either: such a value exceeds every evaluation, is not a mate,
+/// and stays the best value at the root, where it hides the mates. Without `with_tb`, scores of tablebases are not
+/// valid: they come from an earlier search, and the search below must find a mate.
 // CITE: the condition on the clock: Stockfish's value_from_tt (safeguard against the graph-history interaction).
 pub fn from_tt(value: Value, ply: usize, halfmoves: u32, with_tb: bool) -> Value {
     if !is_decisive(value) {

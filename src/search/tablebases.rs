@@ -83,9 +83,9 @@ pub struct RootRanking {
 }
 
 /// Ranks `moves` by the result that they keep; `None` if the tables do not contain each of them. All winning moves have
-/// the same rank, because the search finds mates, while the tables contain only the distance to the next capture or pawn
-/// move. That distance ranks them where it decides ([`distance_counts`]), and where the 50-move limit is near. Without
-/// DTZ tables the WDL tables rank the moves.
+/// the same rank, because the search finds mates, while the tables contain only the distance to the next capture or
+/// pawn move. That distance ranks them where it decides ([`distance_counts`]), and where the 50-move limit is near.
+/// Without DTZ tables the WDL tables rank the moves.
 // CITE: ranking root moves by tablebases, by DTZ or else by WDL tables: Stockfish; the rule for winning moves is ours.
 pub fn rank_root_moves(
     tables: &Syzygy,

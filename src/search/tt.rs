@@ -8,8 +8,8 @@
 //!                         32..48  static evaluation (i16)
 //!                         48..56  depth + 4 (0 = empty)
 //!                         56..58  bound   58 PV   59..64 generation
-//! word 3     keys    16 bits per entry, each written on its own: low key bits XOR a fold of the entry; the last 16 bits
-//!                    are unused
+//! word 3     keys    16 bits per entry, each written on its own: low key bits XOR a fold of the entry;
+//!                    the last 16 bits are unused
 //! ```
 //!
 //! Entry and key are written separately, so two threads can mix them. The key contains a fold of the entry, so a torn

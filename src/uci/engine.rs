@@ -162,8 +162,8 @@ impl Engine {
         self.output.line(lines.join("\n"));
     }
 
-    /// Replaces the position. An illegal move ends the list: the legal moves before it are made, so that `go` answers for
-    /// the game up to there and not for an earlier position. With an invalid FEN the position does not change.
+    /// Replaces the position. An illegal move ends the list: the legal moves before it are made, so that `go` answers
+    /// for the game up to there and not for an earlier position. With an invalid FEN the position does not change.
     fn set_position(&mut self, command: &PositionCommand) -> Result<(), String> {
         let mut position = match &command.fen {
             None => Position::startpos(),

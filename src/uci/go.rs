@@ -253,8 +253,8 @@ fn milliseconds(ms: i64) -> Duration {
     Duration::from_millis(ms.clamp(1, MAX_CLOCK) as u64)
 }
 
-/// A decimal integer, saturated at the limits of `i64`. A fraction is dropped: GUIs that compute clocks in floating point
-/// send `60000.0`.
+/// A decimal integer, saturated at the limits of `i64`. A fraction is dropped: GUIs that compute clocks in floating
+/// point send `60000.0`.
 fn integer(text: &str) -> Option<i64> {
     use std::num::IntErrorKind::{NegOverflow, PosOverflow};
     let is_fraction = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
