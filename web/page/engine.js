@@ -1,6 +1,6 @@
 // The engine as used by the page: one session that plays or analyses, and single commands.
 
-import { Zoothera } from "./engine/index.js";
+import { Zoothera } from "../src/engine.js";
 
 /** The numbers of a line `info ...`, or `null` if the line has no score or no variation. */
 export function parseInfo(line) {

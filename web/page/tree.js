@@ -1,7 +1,7 @@
 // A game with variations.
 
-import { parsePgn, startingPosition, makePgn, defaultGame, ChildNode } from "./lib/chessops/pgn.js";
-import { parseSan } from "./lib/chessops/san.js";
+import { parsePgn, startingPosition, makePgn, defaultGame, ChildNode } from "chessops/pgn";
+import { parseSan } from "chessops/san";
 import { INITIAL_FEN, after, fenOf, makeSan, positionOf, uciOf } from "./rules.js";
 
 /** A position of the tree and the move that led to it. */

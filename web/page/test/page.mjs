@@ -1,5 +1,5 @@
-// The page in a real Chromium. Usage: node --test page.mjs with CHROMIUM, PAGE (the page's folder) and ENGINE (the native
-// engine, for comparison) in the environment; .ci/page sets them. PAGE may also be an address that serves the page.
+// The page in a real Chromium. Usage: node --test page.mjs with CHROMIUM, PAGE (the page's folder), PARTS (parts.js, bundled)
+// and ENGINE (the native engine, for comparison) in the environment; .ci/page sets them. PAGE may also be an address that serves the page.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { chromium } from "playwright-core";
 import { serve } from "./server.mjs";
 
 const { CHROMIUM, PAGE, ENGINE } = process.env;
+const PARTS = readFileSync(process.env.PARTS, "utf8");
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 const GAME = `[White "Anna"]
@@ -40,6 +41,7 @@ const native = (...args) => execFileSync(ENGINE, args, { encoding: "utf8", maxBu
 /** Runs `body` on the page. No script may fail, and no request may go elsewhere. */
 async function onPage(options, body) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+  await context.addInitScript(`${PARTS}\nglobalThis.parts = parts;`);
   const page = await context.newPage();
   const faults = [];
   page.on("pageerror", (error) => faults.push(error.stack ?? String(error)));
@@ -74,8 +76,7 @@ async function turn(page) {
 /** Types a legal move, chosen by a generator of random numbers. */
 async function typeRandomMove(page, random) {
   const moves = await page.evaluate(async () => {
-    const { legalMoves, makeSan, positionOf } = await import("./rules.js");
-    const { treeOfPgn } = await import("./tree.js");
+    const { legalMoves, makeSan, positionOf, treeOfPgn } = parts;
     const list = [...document.querySelectorAll("#play-moves button")].map((button) => button.textContent);
     const tree = treeOfPgn(`[FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]\n\n${list.join(" ")} *`);
     const { position } = tree.mainLine().at(-1);
@@ -114,12 +115,12 @@ const overflow = (page) => page.evaluate(() => document.documentElement.scrollWi
 test("page is isolated by its service worker on a plain server, and has threads", () => onPage({}, async (page) => {
   assert.equal(await page.evaluate(() => crossOriginIsolated), true);
   const threads = await page.evaluate(async () => {
-    const { Session } = await import("./engine.js");
+    const { Session } = parts;
     const session = await Session.open({ threads: 2, hash: 16 });
     session.close();
     return session.engine.threads;
   });
-  const isBuilt = PAGE.startsWith("http") || existsSync(join(PAGE, "engine/zoothera-threads.wasm"));
+  const isBuilt = PAGE.startsWith("http") || existsSync(join(PAGE, "engine/zoothera-threads.wasm.gz"));
   assert.equal(threads, isBuilt ? 2 : 1);
 }));
 
@@ -234,8 +235,7 @@ test("analysis shows lines, arrows, bar and graph", () => onPage({}, async (page
 
 test("stop ends an infinite search within 100 ms", () => onPage({}, async (page) => {
   const times = await page.evaluate(async () => {
-    const { Session } = await import("./engine.js");
-    const { Tree } = await import("./tree.js");
+    const { Session, Tree } = parts;
     const session = await Session.open({ threads: 1, hash: 16 });
     const tree = new Tree();
     const found = [];
