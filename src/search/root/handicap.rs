@@ -10,7 +10,7 @@ use super::time::Budget;
 use crate::level::{Level, TurnHandicap, mating, pace, theory};
 use crate::search::tables::tt::TranspositionTable;
 use crate::search::threads::job::Job;
-use crate::util::threads;
+use crate::util::polling;
 
 /// Turns a search at full strength into a search at `level`, with an empty table of its own.
 ///
@@ -43,7 +43,7 @@ fn restrict_root(job: &mut Job, level: Level, handicap: &TurnHandicap) {
 
 /// Earliest time of the answer. A level delays its move where a clock runs and `stop` can end the wait.
 fn not_before(job: &Job, level: Level) -> Option<Instant> {
-    let is_clocked = job.limits.move_time.is_none() && threads::EXIST;
+    let is_clocked = job.limits.move_time.is_none() && polling::reaches_search();
     let share = job.budget.filter(|_| is_clocked)?.soft;
     Some(job.start + pace::thinking_time(level, &job.position, share))
 }
