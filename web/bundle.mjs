@@ -17,10 +17,21 @@ const esbuild = createRequire(join(tools, "package.json"))("esbuild");
 const variant = (assets, built) => ({
   name: "zoothera",
   setup(build) {
-    build.onResolve({ filter: /^\.\/assets\.js$/ }, () => ({ path: here(`src/assets-${assets}.js`) }));
+    build.onResolve({ filter: /^\.{1,2}\/(src\/)?assets\.js$/ }, () => ({ path: here(`src/assets-${assets}.js`) }));
     build.onLoad({ filter: /[\\/]src[\\/]built\.js$/ }, () => ({ contents: `export const BUILT = ${JSON.stringify(built)};` }));
   },
 });
+
+/** The names by which the page imports packages: those of files that it had before it was bundled. */
+const packages = {
+  name: "packages",
+  setup(build) {
+    const find = (kind, path, { resolveDir }) => build.resolve(path, { kind, resolveDir });
+    build.onResolve({ filter: /^\.\/lib\/chessground\.min\.js$/ }, (args) => find(args.kind, "@lichess-org/chessground", args));
+    build.onResolve({ filter: /^\.\/lib\/chessops\// }, (args) =>
+      find(args.kind, args.path.replace(/^\.\/lib\/(.*)\.js$/, "$1"), args));
+  },
+};
 
 /** Bundles `entry` into `outfile`. `assets` is the variant of `src/assets-*.js`, `built` the sizes of the package's files. */
 export async function bundle({ entry, assets, built, ...options }) {
@@ -34,7 +45,7 @@ export async function bundle({ entry, assets, built, ...options }) {
     nodePaths: [join(tools, "node_modules")],
     legalComments: "inline",
     logLevel: "warning",
-    plugins: [variant(assets, built)],
+    plugins: [variant(assets, built), packages],
     ...options,
   });
 }

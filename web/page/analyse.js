@@ -5,7 +5,9 @@ import { chanceOf, scoreText } from "./engine.js";
 import { drawGraph } from "./graph.js";
 import { element, showMoves } from "./moves.js";
 import { fenOf, lineText, moveOfUci, spoken } from "./rules.js";
-import { Tree, treeOfText } from "./tree.js";
+import { pickGame } from "./picker.js";
+import { readState, writeState } from "./store.js";
+import { Tree, gamesOfPgn, isFen, treeOfGame, treeOfPgn } from "./tree.js";
 
 const $ = (id) => document.getElementById(id);
 /** Nodes for each move of "Evaluate every move". */
@@ -19,7 +21,9 @@ export class Analyse {
     this.flipped = false;
     this.infos = [];
     $("lines").value = app.settings.get("lines");
-    $("analysing").addEventListener("change", () => this.search());
+    $("analysing").checked = app.settings.get("analysing");
+    $("analysing").addEventListener("change", () => { app.settings.put({ analysing: this.isOn }); this.search(); });
+    addEventListener("pagehide", () => this.keep());
     $("lines").addEventListener("change", () => { app.settings.put({ lines: Number($("lines").value) }); this.search(); });
     $("load-form").addEventListener("submit", (event) => { event.preventDefault(); this.loadText($("load-text").value); });
     $("panel-analyse").addEventListener("click", ({ target }) => this.go(target.closest("[data-do]")?.dataset.do));
@@ -32,9 +36,16 @@ export class Analyse {
 
   get isOn() { return $("analysing").checked; }
 
-  loadText(text) {
+  /** Loads a position or a game; of several games the user chooses one. */
+  async loadText(text, flipped = this.flipped) {
     try {
-      this.load(treeOfText(text));
+      const games = isFen(text) ? [] : gamesOfPgn(text);
+      const game = games.length > 1 ? await pickGame(games) : games[0];
+      if (games.length > 0 && !game) return;
+      const tree = game ? treeOfGame(game) : new Tree(text);
+      this.flipped = flipped;
+      this.load(tree);
+      this.app.alert(tree.fault ?? "");
       $("load-error").textContent = "";
       $("load").open = false;
     } catch (error) {
@@ -44,8 +55,36 @@ export class Analyse {
   }
 
   load(tree) {
+    this.isChanged = true;
     this.tree = tree;
     this.choose(tree.root);
+  }
+
+  /** Stores the analysis a moment after the last change, or at once when the page closes. */
+  keepSoon() {
+    clearTimeout(this.keeping);
+    this.keeping = setTimeout(() => this.keep(), 200);
+  }
+
+  keep() {
+    clearTimeout(this.keeping);
+    if (!this.isChanged) return;
+    this.isChanged = false;
+    writeState("analysis", { pgn: this.tree.pgn(), path: Tree.pathOf(this.node), flipped: this.flipped });
+  }
+
+  /** Shows the stored analysis, unless something was loaded in the meantime. */
+  async restore() {
+    const stored = await readState("analysis");
+    if (!stored || this.isChanged || this.tree.root.children.length > 0) return;
+    try {
+      this.tree = treeOfPgn(stored.pgn);
+    } catch {
+      return;
+    }
+    this.node = this.tree.at(stored.path);
+    this.flipped = stored.flipped;
+    if (this.app.mode === this) this.enter();
   }
 
   move(move) {
@@ -56,6 +95,8 @@ export class Analyse {
   choose(node) {
     this.surveying = false;
     this.node = node;
+    this.isChanged = true;
+    this.keepSoon();
     this.infos = [];
     this.show();
     this.search();

@@ -1,8 +1,8 @@
 // The board: pieces, moves, arrows, promotion, and the evaluation bar.
 
-import { Chessground } from "@lichess-org/chessground";
-import { chessgroundDests } from "chessops/compat";
-import { makeSquare, parseSquare } from "chessops/util";
+import { Chessground } from "./lib/chessground.min.js";
+import { chessgroundDests } from "./lib/chessops/compat.js";
+import { makeSquare, parseSquare } from "./lib/chessops/util.js";
 import { boardText, fenOf, moveOfUci } from "./rules.js";
 
 const place = document.getElementById("board-place");

@@ -2,52 +2,67 @@
 
 import { Analyse } from "./analyse.js";
 import { Board } from "./board.js";
-import { Session } from "./engine.js";
+import { Session, filesForNextVisit } from "./engine.js";
+import { Loading } from "./loading.js";
 import { Play } from "./play.js";
 import { Review } from "./review.js";
 import { moveOfText } from "./rules.js";
 import { Settings, mostThreads } from "./settings.js";
 import { isFen } from "./tree.js";
-import { startWorker } from "./offline.js";
+import { startWorker, storeFiles } from "./offline.js";
 
 const $ = (id) => document.getElementById(id);
 
 class App {
   constructor(settings) {
     this.settings = settings;
-    this.opened = null;
+    /** The engines by use: the game on the board, and analysis and review. None disturbs the other. */
+    this.engines = new Map();
+    this.loading = new Loading();
     this.board = new Board((move) => this.mode.move(move));
     this.modes = { play: new Play(this), analyse: new Analyse(this), review: new Review(this) };
   }
 
-  get hasSession() { return this.opened !== null; }
+  isOpen(use) { return this.engines.has(use); }
 
-  /** The engine, which starts on first use. */
-  session() {
-    if (this.opened) return this.opened;
-    const { settings } = this;
-    const setup = { threads: settings.threads, hash: settings.get("hash") };
-    if (settings.netBytes) setup.net = settings.netBytes;
-    const opened = stored.then(() => Session.open(setup));
-    this.opened = opened;
-    const forget = () => { if (this.opened === opened) this.opened = null; };
+  get hasSession() { return this.isOpen("analysis"); }
+
+  /** The engine of analysis and review. */
+  session() { return this.engine("analysis"); }
+
+  /** The engine of a use, which starts on first use. */
+  engine(use) {
+    if (this.engines.has(use)) return this.engines.get(use);
+    const opened = this.open();
+    this.engines.set(use, opened);
+    const forget = () => { if (this.engines.get(use) === opened) this.engines.delete(use); };
     opened.then((session) => {
       $("about").textContent = session.name;
       session.onEnd = forget;
+      storeFiles(filesForNextVisit());
     }, forget);
     return opened;
   }
 
-  /** Restarts the engine after its settings changed. */
-  async restart() {
-    const old = this.opened;
-    this.opened = null;
-    if (old) (await old.catch(() => null))?.close();
-    this.mode.restarted();
+  async open() {
+    const { settings } = this;
+    await settled;
+    const setup = { threads: settings.threads, hash: settings.get("hash"), onProgress: (progress) => this.loading.show(progress) };
+    if (settings.netBytes) setup.net = settings.netBytes;
+    return Session.open(setup).finally(() => this.loading.hide());
   }
 
-  /** Stops a search whose result is not shown. */
-  async pause() { if (this.opened) await (await this.opened).stop(); }
+  /** Restarts the engines after their settings changed. */
+  async restart() {
+    const old = [...this.engines.values()];
+    this.engines.clear();
+    for (const opened of old) (await opened.catch(() => null))?.close();
+    this.modes.play.restarted();
+    if (this.mode !== this.modes.play) this.mode.restarted();
+  }
+
+  /** Stops an analysis whose result is not shown. */
+  async pause() { if (this.hasSession) await (await this.session()).stop(); }
 
   say(text) { $("live").textContent = text; }
 
@@ -73,12 +88,12 @@ class App {
     this.modes.review.load(pgn);
   }
 
-  /** Analyses a game or a position. */
-  analyse(text) {
+  /** Analyses a game or a position, with Black at the bottom if `flipped`. */
+  analyse(text, flipped = false) {
     location.hash = "#analyse";
     this.enter("analyse");
     $("load-text").value = text;
-    this.modes.analyse.loadText(text);
+    this.modes.analyse.loadText(text, flipped);
   }
 
   /** Handles pasted or dropped text: games are reviewed, a position is analysed. */
@@ -92,6 +107,7 @@ class App {
     this.alert("");
     $("move").value = $("typed-error").textContent = "";
     this.mode?.leave();
+    if (this.mode === this.modes.analyse) this.pause().catch(() => {});
     this.mode = this.modes[name];
     document.body.dataset.mode = name;
     document.querySelectorAll("nav a").forEach((link) => {
@@ -104,8 +120,8 @@ class App {
   }
 }
 
-/** Resolves when the service worker, if there is one, stores the files that the engine loads. */
-const stored = startWorker();
+/** Resolves when the page will not be reloaded any more for its isolation. */
+const settled = startWorker();
 const settings = new Settings();
 await settings.restoreNet();
 const app = new App(settings);
@@ -114,6 +130,8 @@ app.board.coordinates(settings.get("coordinates"));
 const route = () => app.enter(["play", "analyse", "review"].find((name) => location.hash.startsWith(`#${name}`)) ?? "play");
 addEventListener("hashchange", route);
 route();
+app.modes.analyse.restore();
+app.modes.review.restore();
 
 $("typed").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -196,7 +214,7 @@ const useNet = async (name, bytes) => {
   await settings.putNet(name, bytes);
   await app.restart();
   try {
-    await app.session();
+    await app.engine(app.mode === app.modes.play ? "play" : "analysis");
   } catch (error) {
     $("settings-error").textContent = error.message;
     await settings.putNet(oldName, oldBytes);
@@ -212,4 +230,4 @@ $("net").addEventListener("change", async ({ target }) => {
 $("net-default").addEventListener("click", () => useNet("", null));
 
 // The engine starts at once, so that the first move is fast and its files are stored for offline use.
-app.session().catch((error) => app.alert(error));
+app.engine(app.mode === app.modes.play ? "play" : "analysis").catch((error) => app.alert(error));

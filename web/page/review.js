@@ -1,5 +1,7 @@
 // Reviews games with the engine's `review` command and shows the resulting page.
 
+import { readState, writeState } from "./store.js";
+
 const $ = (id) => document.getElementById(id);
 
 export class Review {
@@ -12,6 +14,7 @@ export class Review {
       if (target.files[0]) this.load(await target.files[0].text());
       target.value = "";
     });
+    $("pgn").addEventListener("input", () => this.keep());
     $("panel-review").addEventListener("click", ({ target }) => {
       const what = target.closest("[data-do]")?.dataset.do;
       if (what === "cancel") this.abort.abort();
@@ -23,6 +26,21 @@ export class Review {
   load(text) {
     $("pgn").value = text;
     this.run();
+  }
+
+  /** Stores the text and the last result. */
+  keep(result = this.result) {
+    this.result = result;
+    return writeState("review", { text: $("pgn").value, result });
+  }
+
+  /** Shows the stored text and result, unless something was pasted in the meantime. */
+  async restore() {
+    const stored = await readState("review");
+    if (!stored || $("pgn").value || this.abort) return;
+    $("pgn").value = stored.text;
+    this.result = stored.result;
+    if (stored.result) this.show(stored.result.written, stored.result.json);
   }
 
   phase(name) {
@@ -40,6 +58,7 @@ export class Review {
     this.abort = abort;
     const nodes = $("effort").value;
     this.app.settings.put({ effort: Number(nodes) });
+    this.keep(null);
     this.phase("busy");
     this.app.alert("");
     this.app.pause();
@@ -62,6 +81,7 @@ export class Review {
       if (!written["review.html"]) throw new Error(stderr.trim() || `The review ended with code ${code}.`);
       if (code !== 0) this.app.alert(stderr.trim());
       this.show(written, stdout);
+      this.keep({ written, json: stdout });
     } catch (error) {
       if (this.abort !== abort) return;
       this.phase("form");

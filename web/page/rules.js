@@ -1,9 +1,9 @@
 // Rules of chess and notation, based on chessops.
 
-import { Chess, normalizeMove } from "chessops/chess";
-import { INITIAL_FEN, makeFen, parseFen } from "chessops/fen";
-import { makeSan, parseSan } from "chessops/san";
-import { makeSquare, makeUci, parseUci } from "chessops/util";
+import { Chess, normalizeMove } from "./lib/chessops/chess.js";
+import { INITIAL_FEN, makeFen, parseFen } from "./lib/chessops/fen.js";
+import { makeSan, parseSan } from "./lib/chessops/san.js";
+import { makeSquare, makeUci, parseUci } from "./lib/chessops/util.js";
 
 export { INITIAL_FEN, makeSan };
 

@@ -1,5 +1,5 @@
 // Parts of the page that the tests call, as `parts` of the page's window.
 
-export { Session } from "../engine.js";
+export { Session, filesForNextVisit } from "../engine.js";
 export { legalMoves, makeSan, positionOf } from "../rules.js";
 export { Tree, treeOfPgn } from "../tree.js";
