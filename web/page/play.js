@@ -1,8 +1,13 @@
 // A game against a level.
 
+import { chess960Fen } from "./chess960.js";
 import { Clock } from "./clock.js";
 import { showMoves } from "./moves.js";
 import { INITIAL_FEN, fenOf, moveOfUci, outcome, repetitionKey, spoken } from "./rules.js";
+import { moveSound, playSound } from "./sounds.js";
+import { showSteps } from "./steps.js";
+import { bindTime, chosenTime, showTime } from "./timecontrol.js";
+import { confirmed } from "./toast.js";
 import { Tree } from "./tree.js";
 
 const $ = (id) => document.getElementById(id);
@@ -14,6 +19,8 @@ const DIFFICULTY = [[800, "Very easy"], [1200, "Easy"], [1600, "Medium"], [2000,
   [3299, "Hardly to be beaten"]];
 /** Storage key of an unfinished game, for a reload of the page. */
 const KEY = "zoothera-game";
+/** Plies before which the engine refuses a draw. */
+const DRAW_FROM = 30;
 
 const levelText = (level) => (level >= FULL ? "Full strength" : String(level));
 const levelHint = (level) => DIFFICULTY.find(([end]) => level <= end)?.[1] ?? "All that this device can do";
@@ -30,7 +37,12 @@ export class Play {
     this.clock = new Clock("", () => {});
     const { settings } = app;
     $("level").value = settings.get("level");
-    $("time").value = settings.get("time");
+    showTime(settings.get("time"));
+    bindTime();
+    /** Position of the next game if it is neither the usual one nor one of Chess960. */
+    this.from = null;
+    $("start-from").addEventListener("change", ({ target }) => this.chooseStart(target.value));
+    $("return").addEventListener("click", () => this.look(this.node));
     document.querySelector(`[name="colour"][value="${settings.get("colour")}"]`).checked = true;
     $("level").addEventListener("input", () => this.showLevel());
     $("setup").addEventListener("submit", (event) => { event.preventDefault(); this.start(); });
@@ -52,7 +64,7 @@ export class Play {
 
   act(what) {
     const acts = { takeback: () => this.takeBack(), flip: () => { this.turned = !this.turned; this.show(); },
-      resign: () => this.resign(), again: () => this.setup(), review: () => this.app.review(this.pgn()),
+      resign: () => this.resign(), draw: () => this.offerDraw(), again: () => this.again(), review: () => this.app.review(this.pgn()),
       analyse: () => this.app.analyse(this.pgn()), copy: () => this.app.copy(this.pgn(), "The game was copied.") };
     acts[what]?.();
   }
@@ -60,7 +72,7 @@ export class Play {
   setup() {
     this.viewed = null;
     this.state = "setup";
-    this.tree = new Tree();
+    this.tree = new Tree(this.from ?? INITIAL_FEN);
     this.node = this.tree.root;
     this.clock.stop();
     this.clock = new Clock("", () => {});
@@ -68,21 +80,47 @@ export class Play {
     $("start").focus();
   }
 
+  /** Starts over; a game that is going on is given up only after a question. */
+  async again() {
+    const isOn = ["playing", "loading"].includes(this.state);
+    if (isOn && this.node.parent && !(await confirmed("A game is going on. Give it up?", "New game"))) return;
+    if (this.state === "playing") await this.end("*", "The game was given up.");
+    this.setup();
+  }
+
+  /** Handles the choice of the first position; "A position" opens the editor. */
+  async chooseStart(value) {
+    if (value === "board") return this.app.edit(this.from ?? INITIAL_FEN, this.flipped);
+    this.from = null;
+    this.setup();
+  }
+
+  /** Prepares a game from a position. */
+  async setupFrom(fen) {
+    const isOn = ["playing", "loading"].includes(this.state);
+    if (isOn && !(await confirmed("A game is going on. Give it up?", "New game"))) return;
+    if (this.state === "playing") await this.end("*", "The game was given up.");
+    this.from = fen;
+    $("start-from").value = "board";
+    this.setup();
+  }
+
   async start() {
     this.viewed = null;
     const colour = document.querySelector('[name="colour"]:checked').value;
-    this.app.settings.put({ level: this.level, time: $("time").value, colour });
+    this.app.settings.put({ level: this.level, time: chosenTime(), colour });
     this.side = colour === "random" ? (Math.random() < 0.5 ? "white" : "black") : colour;
     this.turned = false;
     this.playing = this.level;
-    this.tree = new Tree();
+    this.tree = new Tree($("start-from").value === "chess960" ? chess960Fen() : this.from ?? INITIAL_FEN);
     this.node = this.tree.root;
+    this.score = null;
     this.keys = [repetitionKey(this.node.position)];
     this.result = "*";
-    this.clock = new Clock($("time").value, (side) => this.flag(side));
+    this.clock = new Clock(chosenTime(), (side) => this.flag(side));
+    this.begin();
     // Focus would open the keyboard of a phone.
     if (matchMedia("(pointer: fine)").matches) $("move").focus({ preventScroll: true });
-    this.begin();
   }
 
   /** Waits for the engine, which may still be loading, and then continues the game. */
@@ -104,7 +142,7 @@ export class Play {
   /** Stores the game until it is over. */
   save() {
     const { side, playing, clock } = this;
-    const game = { side, level: playing, moves: this.node.moves, control: clock.control, left: clock.now() };
+    const game = { side, level: playing, fen: this.tree.fen, moves: this.node.moves, control: clock.control, left: clock.now() };
     try {
       if (this.state === "playing") localStorage.setItem(KEY, JSON.stringify(game));
       else localStorage.removeItem(KEY);
@@ -116,7 +154,7 @@ export class Play {
     try {
       const game = JSON.parse(localStorage.getItem(KEY));
       if (!game?.moves?.length) return;
-      const tree = new Tree();
+      const tree = new Tree(game.fen);
       let node = tree.root;
       const keys = [repetitionKey(node.position)];
       for (const uci of game.moves) {
@@ -137,6 +175,7 @@ export class Play {
     this.save();
     this.show();
     if (!this.mayMove) this.reply();
+    else if (this.app.mode === this) this.app.board.playPremove();
   }
 
   /** Makes the engine move. If the engine ends, it is started once more. */
@@ -149,7 +188,7 @@ export class Play {
       const options = { UCI_AnalyseMode: false, UCI_LimitStrength: !isFull, MultiPV: 1 };
       if (!isFull) options.UCI_Elo = this.playing;
       const limits = this.clock.isOn ? this.clock.limits() : "movetime 2000";
-      const best = await session.search(node, INITIAL_FEN, limits, options);
+      const best = await session.search(node, this.tree.fen, limits, options, ({ score }) => { this.score = score; });
       if (!best || this.state !== "playing" || this.node !== node) return;
       await new Promise((resolve) => setTimeout(resolve, begin + SHORTEST - performance.now()));
       if (this.state !== "playing" || this.node !== node) return;
@@ -172,6 +211,7 @@ export class Play {
     this.node = this.tree.play(this.node, move);
     this.viewed = null;
     this.keys.push(repetitionKey(this.node.position));
+    moveSound(this.node.san);
   }
 
   /** Handles a legal move of the user on the board. */
@@ -200,7 +240,18 @@ export class Play {
     this.show();
   }
 
-  resign() {
+  /** Offers a draw. The engine accepts unless it is ahead or the game has just begun. */
+  offerDraw() {
+    if (!this.mayMove) return this.app.toast("Offer a draw when it is your turn.");
+    const isAhead = !this.score || (this.score.kind === "mate" ? this.score.value > 0 : this.score.value > 0);
+    if (isAhead || this.node.ply < DRAW_FROM) return this.app.toast("Zoothera declines the draw.");
+    return this.end("1/2-1/2", "Draw by agreement.");
+  }
+
+  async resign() {
+    if (!["playing", "loading"].includes(this.state)) return;
+    const { tree } = this;
+    if (!(await confirmed("Resign this game?", "Resign")) || this.tree !== tree) return;
     if (!["playing", "loading"].includes(this.state)) return;
     this.end(this.side === "white" ? "0-1" : "1-0", "You resigned.");
   }
@@ -219,6 +270,7 @@ export class Play {
     this.reason = reason;
     this.save();
     this.show();
+    playSound("end");
     await (await this.app.session()).stop();
   }
 
@@ -269,6 +321,10 @@ export class Play {
     $("playing").hidden = isSetup;
     $("play-buttons").hidden = $("typed").hidden = !["playing", "loading"].includes(this.state);
     $("over-buttons").hidden = this.state !== "over";
+    // The button that ended the game is hidden now.
+    if (this.state === "over" && [document.body, null].includes(document.activeElement)) {
+      $("over-buttons").querySelector("button").focus({ preventScroll: true });
+    }
     const engine = isSetup ? "Zoothera" : `Zoothera · ${levelText(this.playing)}`;
     const names = this.flipped === (this.side === "black") ? [engine, "You"] : ["You", engine];
     ["top", "bottom"].forEach((place, i) => { document.querySelector(`#player-${place} .name`).textContent = names[i]; });
@@ -278,8 +334,13 @@ export class Play {
     const takeBack = document.querySelector('[data-do="takeback"]');
     takeBack.disabled = this.state !== "playing" || this.node.ply < (this.side === "white" ? 1 : 2);
     const node = this.viewed ?? this.node;
-    showMoves($("play-moves"), this.tree, node, (chosen) => this.look(chosen));
-    this.app.board.show({ node, movable: this.mayMove && !this.viewed, flipped: this.flipped });
+    $("return").hidden = !this.viewed;
+    if (this.viewed) $("return").textContent = `This is an earlier position. Back to move ${Math.ceil(this.node.ply / 2)}`;
+    showSteps(!node.parent, node === this.node);
+    const result = this.state === "over" ? this.result.replace("1/2-1/2", "½–½").replace("-", "–").replace("*", "") : "";
+    showMoves($("play-moves"), this.tree, node, (chosen) => this.look(chosen), result);
+    const premover = this.state === "playing" && !this.viewed ? this.side : null;
+    this.app.board.show({ node, movable: this.mayMove && !this.viewed, flipped: this.flipped, premover });
     this.showClocks();
   }
 
