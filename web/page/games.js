@@ -1,6 +1,7 @@
 // The list of the games that were played on this device.
 
 import { allGames, deleteGame, onOtherTab } from "./store.js";
+import { confirmed } from "./toast.js";
 
 const FIELD_PGN = "application/x-chess-pgn;charset=utf-8";
 
@@ -40,7 +41,7 @@ export class Games {
     const game = this.games.find((other) => other.id === id);
     if (!game || !target.closest("button")) return;
     if (!target.closest("[data-delete]")) return this.open(game);
-    if (!confirm(`Delete this game? ${label(game)}`)) return;
+    if (!(await confirmed(`Delete this game? ${label(game)}`, "Delete"))) return;
     await deleteGame(id);
     await this.refresh();
     (this.list.querySelector("button") ?? this.summary).focus();

@@ -2,14 +2,19 @@
 
 import { Analyse } from "./analyse.js";
 import { Board } from "./board.js";
+import { openEditor } from "./editor.js";
 import { Session, filesForNextVisit } from "./engine.js";
 import { Loading } from "./loading.js";
 import { Play } from "./play.js";
 import { Review } from "./review.js";
 import { moveOfText } from "./rules.js";
 import { Settings, mostThreads } from "./settings.js";
+import { bindSteps } from "./steps.js";
+import { switchSounds } from "./sounds.js";
+import { showToast } from "./toast.js";
 import { isFen } from "./tree.js";
 import { startWorker, storeFiles } from "./offline.js";
+import { watchVersion } from "./version.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -66,6 +71,26 @@ class App {
 
   say(text) { $("live").textContent = text; }
 
+  /** Shows a short message, which is announced too. */
+  toast(text) {
+    showToast(text);
+    this.say(text);
+  }
+
+  /** Opens the board editor, and analyses or plays the position that it returns. */
+  async edit(fen, flipped) {
+    const result = await openEditor(fen, flipped);
+    if (result?.act === "analyse") this.analyse(result.fen);
+    if (result?.act === "play") this.playFrom(result.fen);
+  }
+
+  /** Prepares a game from a position. */
+  playFrom(fen) {
+    location.hash = "#play";
+    this.enter("play");
+    this.modes.play.setupFrom(fen);
+  }
+
   /** Shows an error; an empty text removes it. */
   alert(error) {
     const text = error?.message ?? String(error);
@@ -76,7 +101,7 @@ class App {
   async copy(text, done) {
     try {
       await navigator.clipboard.writeText(text);
-      this.say(done);
+      this.toast(done);
     } catch {
       this.alert("The browser does not allow copying.");
     }
@@ -96,9 +121,9 @@ class App {
     this.modes.analyse.loadText(text, flipped);
   }
 
-  /** Handles pasted or dropped text: games are reviewed, a position is analysed. */
+  /** Handles pasted or dropped text: a position is analysed, games are reviewed, but a game stays in the analysis. */
   receive(text) {
-    if (isFen(text)) this.analyse(text);
+    if (isFen(text) || this.mode === this.modes.analyse) this.analyse(text);
     else this.review(text);
   }
 
@@ -115,7 +140,6 @@ class App {
       else link.removeAttribute("aria-current");
     });
     for (const mode of Object.keys(this.modes)) $(`panel-${mode}`).hidden = mode !== name;
-    $("table").hidden = name === "review";
     this.mode.enter();
   }
 }
@@ -126,6 +150,10 @@ const settings = new Settings();
 await settings.restoreNet();
 const app = new App(settings);
 app.board.coordinates(settings.get("coordinates"));
+switchSounds(settings.get("sounds"));
+bindSteps((where) => app.mode.go(where));
+watchVersion((text) => app.toast(text));
+$("alert").addEventListener("click", () => app.alert(""));
 
 const route = () => app.enter(["play", "analyse", "review"].find((name) => location.hash.startsWith(`#${name}`)) ?? "play");
 addEventListener("hashchange", route);
@@ -145,9 +173,17 @@ $("typed").addEventListener("submit", (event) => {
   app.mode.move(move);
 });
 
-const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", f: "flip" };
+// In an empty field for moves the arrow keys step through the game.
+$("move").addEventListener("keydown", (event) => {
+  const where = event.target.value === "" && event.key.length > 1 && KEYS[event.key];
+  if (!where || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  app.mode.go(where);
+});
+
+const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", f: "flip", n: "mistake", p: "earlier", t: "retry" };
 /** Elements in which the keys have another meaning. */
-const OWN_KEYS = "input:not([type=checkbox]), textarea, select, dialog";
+const OWN_KEYS = "input:not([type=checkbox]), textarea, select, dialog, [role=dialog]";
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest(OWN_KEYS)) return;
   const where = KEYS[event.key];
@@ -187,6 +223,7 @@ const showSettings = () => {
     : "This page has one thread. More need a server that isolates it, or the page's own service worker: reload once.";
   $("hash").value = settings.get("hash");
   $("coordinates").checked = settings.get("coordinates");
+  $("sounds").checked = settings.get("sounds");
   $("net-name").textContent = settings.netName || "The built-in network is used.";
   $("net-default").hidden = !settings.netName;
 };
@@ -199,6 +236,10 @@ $("settings").addEventListener("click", (event) => { if (event.target === $("set
 $("coordinates").addEventListener("change", ({ target }) => {
   settings.put({ coordinates: target.checked });
   app.board.coordinates(target.checked);
+});
+$("sounds").addEventListener("change", ({ target }) => {
+  settings.put({ sounds: target.checked });
+  switchSounds(target.checked);
 });
 for (const id of ["threads", "hash"]) {
   $(id).addEventListener("change", ({ target }) => {

@@ -1,12 +1,17 @@
 // A game against a level.
 
 import { makeComment } from "./lib/chessops/pgn.js";
+import { chess960Fen } from "./chess960.js";
 import { Clock } from "./clock.js";
 import { Games } from "./games.js";
 import { showMoves } from "./moves.js";
 import { INITIAL_FEN, fenOf, moveOfUci, outcome, repetitionKey, spoken } from "./rules.js";
+import { moveSound, playSound } from "./sounds.js";
+import { showSteps } from "./steps.js";
 import { gameOf, liveGames, storeGame, storeLive } from "./store.js";
 import { claim, release } from "./tabs.js";
+import { bindTime, chosenTime, showTime } from "./timecontrol.js";
+import { confirmed } from "./toast.js";
 import { Tree, treeOfPgn } from "./tree.js";
 
 const $ = (id) => document.getElementById(id);
@@ -18,6 +23,8 @@ const DIFFICULTY = [[800, "Very easy"], [1200, "Easy"], [1600, "Medium"], [2000,
   [3299, "Hardly to be beaten"]];
 /** Key of the game on the board in the storage of this tab, for a reload of the page. */
 const SHOWN = "zoothera-shown";
+/** Plies before which the engine refuses a draw. */
+const DRAW_FROM = 30;
 
 const levelText = (level) => (level >= FULL ? "Full strength" : String(level));
 const levelHint = (level) => DIFFICULTY.find(([end]) => level <= end)?.[1] ?? "All that this device can do";
@@ -34,7 +41,12 @@ export class Play {
     this.clock = new Clock("", () => {});
     const { settings } = app;
     $("level").value = settings.get("level");
-    $("time").value = settings.get("time");
+    showTime(settings.get("time"));
+    bindTime();
+    /** Position of the next game if it is neither the usual one nor one of Chess960. */
+    this.from = null;
+    $("start-from").addEventListener("change", ({ target }) => this.chooseStart(target.value));
+    $("return").addEventListener("click", () => this.look(this.node));
     document.querySelector(`[name="colour"][value="${settings.get("colour")}"]`).checked = true;
     $("level").addEventListener("input", () => this.showLevel());
     $("setup").addEventListener("submit", (event) => { event.preventDefault(); this.start(); });
@@ -61,8 +73,9 @@ export class Play {
 
   act(what) {
     const acts = { takeback: () => this.takeBack(), flip: () => { this.turned = !this.turned; this.show(); },
-      resign: () => this.resign(), again: () => this.setup(), review: () => this.app.review(this.pgn()),
-      analyse: () => this.app.analyse(this.pgn(), this.side === "black"), copy: () => this.app.copy(this.pgn(), "The game was copied.") };
+      resign: () => this.resign(), draw: () => this.offerDraw(), again: () => this.again(), review: () => this.app.review(this.pgn()),
+      analyse: () => this.app.analyse(this.pgn(), this.side === "black"),
+      copy: () => this.app.copy(this.pgn(), "The game was copied.") };
     acts[what]?.();
   }
 
@@ -70,7 +83,7 @@ export class Play {
     this.shelve();
     this.viewed = null;
     this.state = "setup";
-    this.tree = new Tree();
+    this.tree = new Tree(this.from ?? INITIAL_FEN);
     this.node = this.tree.root;
     this.clock.stop();
     this.clock = new Clock("", () => {});
@@ -78,24 +91,49 @@ export class Play {
     $("start").focus();
   }
 
+  /** Starts over. A game that is going on is put aside after a question. */
+  async again() { if (await this.mayLeave()) this.setup(); }
+
+  /** Whether the game on the board may be put aside: there is none, it has no move, or the user agrees. */
+  async mayLeave() {
+    if (this.state !== "playing" || !this.node.parent) return true;
+    return confirmed("A game is going on. It stays in the list of your games.", "New game");
+  }
+
+  /** Handles the choice of the first position; "A position" opens the editor. */
+  async chooseStart(value) {
+    if (value === "board") return this.app.edit(this.from ?? INITIAL_FEN, this.flipped);
+    this.from = null;
+    this.setup();
+  }
+
+  /** Prepares a game from a position. */
+  async setupFrom(fen) {
+    if (!(await this.mayLeave())) return;
+    this.from = fen;
+    $("start-from").value = "board";
+    this.setup();
+  }
+
   async start() {
     this.shelve();
     this.viewed = null;
     const colour = document.querySelector('[name="colour"]:checked').value;
-    this.app.settings.put({ level: this.level, time: $("time").value, colour });
+    this.app.settings.put({ level: this.level, time: chosenTime(), colour });
     this.side = colour === "random" ? (Math.random() < 0.5 ? "white" : "black") : colour;
     this.turned = false;
     this.playing = this.level;
     this.started = Date.now();
     this.id = `${this.started}-${Math.random().toString(36).slice(2, 8)}`;
-    this.tree = new Tree();
+    this.tree = new Tree($("start-from").value === "chess960" ? chess960Fen() : this.from ?? INITIAL_FEN);
     this.node = this.tree.root;
+    this.score = null;
     this.keys = [repetitionKey(this.node.position)];
     this.result = "*";
-    this.clock = new Clock($("time").value, (side) => this.flag(side));
+    this.clock = new Clock(chosenTime(), (side) => this.flag(side));
+    this.begin();
     // Focus would open the keyboard of a phone.
     if (matchMedia("(pointer: fine)").matches) $("move").focus({ preventScroll: true });
-    this.begin();
   }
 
   /** Continues the game. The board can be used while the engine is loading. */
@@ -116,9 +154,9 @@ export class Play {
   /** Stores the game that is going on. */
   save() { if (this.state === "playing") storeLive(this.record()); }
 
-  /** Puts the game on the board aside. It can be continued from the list. */
+  /** Puts the game on the board aside. It can be continued from the list, but not by a reload. */
   shelve() {
-    this.save();
+    if (this.state === "playing") storeLive({ ...this.record(), isAside: true });
     this.clock.stop();
     if (!this.id) return;
     release(this.id);
@@ -136,7 +174,7 @@ export class Play {
     let shown = null;
     try { shown = sessionStorage.getItem(SHOWN); } catch { /* Storage is off. */ }
     await this.games.refresh();
-    const game = (shown && await gameOf(shown)) ?? liveGames()[0];
+    const game = (shown && await gameOf(shown)) ?? liveGames().find(({ isAside }) => !isAside);
     // A first click may have started another game.
     if (game && this.state === "setup") await this.open(game, true);
   }
@@ -166,7 +204,7 @@ export class Play {
       this.app.alert("Your game is open in another tab. Continue it there, or choose it in the list of your games to continue it here.");
       return false;
     }
-    return confirm("This game is open in another tab. Continue it here?") && claim(id, () => this.lose(), true);
+    return (await confirmed("This game is open in another tab.", "Continue it here")) && claim(id, () => this.lose(), true);
   }
 
   /** Called when another tab has taken the game over. */
@@ -187,7 +225,10 @@ export class Play {
     this.save();
     this.show();
     if (!this.mayMove) this.reply();
-    else this.startClock(this.node);
+    else {
+      this.startClock(this.node);
+      if (this.app.mode === this) this.app.board.playPremove();
+    }
   }
 
   /** Starts the clock of the side to move as soon as the engine is loaded. Returns the engine, or `null` if the game went on. */
@@ -220,7 +261,7 @@ export class Play {
       const options = { UCI_AnalyseMode: false, UCI_LimitStrength: !isFull, MultiPV: 1 };
       if (!isFull) options.UCI_Elo = this.playing;
       const limits = this.clock.isOn ? this.clock.limits() : "movetime 2000";
-      const best = await session.search(node, this.tree.fen, limits, options);
+      const best = await session.search(node, this.tree.fen, limits, options, ({ score }) => { this.score = score; });
       if (!best || this.state !== "playing" || this.node !== node) return;
       await new Promise((resolve) => setTimeout(resolve, begin + SHORTEST - performance.now()));
       if (this.state !== "playing" || this.node !== node) return;
@@ -249,6 +290,7 @@ export class Play {
     if (this.clock.isOn) this.node.comments = [makeComment({ clock: Math.max(0, this.clock.of(side)) / 1000 })];
     this.viewed = null;
     this.keys.push(repetitionKey(this.node.position));
+    moveSound(this.node.san);
   }
 
   /** Handles a legal move of the user on the board. */
@@ -276,8 +318,19 @@ export class Play {
     this.save();
   }
 
-  resign() {
-    if (!["playing"].includes(this.state)) return;
+  /** Offers a draw. The engine accepts unless it is ahead or the game has just begun. */
+  offerDraw() {
+    if (!this.mayMove) return this.app.toast("Offer a draw when it is your turn.");
+    const isAhead = !this.score || (this.score.kind === "mate" ? this.score.value > 0 : this.score.value > 0);
+    if (isAhead || this.node.ply < DRAW_FROM) return this.app.toast("Zoothera declines the draw.");
+    return this.end("1/2-1/2", "Draw by agreement.");
+  }
+
+  async resign() {
+    if (this.state !== "playing") return;
+    const { tree } = this;
+    if (!(await confirmed("Resign this game?", "Resign")) || this.tree !== tree) return;
+    if (this.state !== "playing") return;
     this.end(this.side === "white" ? "0-1" : "1-0", "You resigned.");
   }
 
@@ -297,6 +350,7 @@ export class Play {
     // The store of finished games answers later, and the page may close before.
     storeLive(game);
     this.show();
+    playSound("end");
     await storeGame(game);
     this.games.refresh();
     await this.halt();
@@ -348,8 +402,12 @@ export class Play {
     if (isSetup) this.side = document.querySelector('[name="colour"]:checked').value === "black" ? "black" : "white";
     $("setup").hidden = !isSetup;
     $("playing").hidden = isSetup;
-    $("play-buttons").hidden = $("typed").hidden = !["playing"].includes(this.state);
+    $("play-buttons").hidden = $("typed").hidden = this.state !== "playing";
     $("over-buttons").hidden = this.state !== "over";
+    // The button that ended the game is hidden now.
+    if (this.state === "over" && [document.body, null].includes(document.activeElement)) {
+      $("over-buttons").querySelector("button").focus({ preventScroll: true });
+    }
     const engine = isSetup ? "Zoothera" : `Zoothera · ${levelText(this.playing)}`;
     const names = this.flipped === (this.side === "black") ? [engine, "You"] : ["You", engine];
     ["top", "bottom"].forEach((place, i) => { document.querySelector(`#player-${place} .name`).textContent = names[i]; });
@@ -359,8 +417,13 @@ export class Play {
     const takeBack = document.querySelector('[data-do="takeback"]');
     takeBack.disabled = this.state !== "playing" || this.node.ply < (this.side === "white" ? 1 : 2);
     const node = this.viewed ?? this.node;
-    showMoves($("play-moves"), this.tree, node, (chosen) => this.look(chosen));
-    this.app.board.show({ node, movable: this.mayMove && !this.viewed, flipped: this.flipped });
+    $("return").hidden = !this.viewed;
+    if (this.viewed) $("return").textContent = `This is an earlier position. Back to move ${Math.ceil(this.node.ply / 2)}`;
+    showSteps(!node.parent, node === this.node);
+    const result = this.state === "over" ? this.result.replace("1/2-1/2", "½–½").replace("-", "–").replace("*", "") : "";
+    showMoves($("play-moves"), this.tree, node, (chosen) => this.look(chosen), result);
+    const premover = this.state === "playing" && !this.viewed ? this.side : null;
+    this.app.board.show({ node, movable: this.mayMove && !this.viewed, flipped: this.flipped, premover });
     this.showClocks();
   }
 

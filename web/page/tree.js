@@ -108,7 +108,11 @@ export function gamesOfPgn(text) {
 export function treeOfGame(game) {
   const start = startingPosition(game.headers).unwrap(
     (position) => position,
-    (error) => { throw new Error(`The game's FEN is not a legal position: ${error.message}`); },
+    (error) => {
+      // Throws the reason in words.
+      positionOf(game.headers.get("FEN") ?? "");
+      throw new Error(`The game's first position is not legal in the variant ${game.headers.get("Variant")}: ${error.message}`);
+    },
   );
   if (start.rules !== "chess") throw new Error(`The variant ${game.headers.get("Variant")} is not played here.`);
   const tree = new Tree(fenOf(start));

@@ -1,4 +1,4 @@
-// What the tests of the page share. Usage: node --test page.mjs with CHROMIUM, PAGE (the page's folder), PARTS (parts.js,
+// What the tests of the page share. Usage: node --test page.mjs kept.mjs look.mjs with CHROMIUM, PAGE (the page's folder), PARTS (parts.js,
 // bundled) and ENGINE (the native engine, for comparison) in the environment; .ci/page sets them. PAGE may also be an
 // address that serves the page.
 import assert from "node:assert/strict";
@@ -96,7 +96,7 @@ export async function typeMove(page, move) {
 /** Resigns and confirms it. */
 export async function resign(page) {
   await page.click('[data-do="resign"]');
-  if (await page.locator("#confirm-yes").count()) await page.click("#confirm-yes");
+  await page.click("#confirm-yes");
 }
 
 /** Types a legal move, chosen by a generator of random numbers. */

@@ -91,9 +91,9 @@ test("second tab does not resume the game of the first, and can take it over", a
     await second.waitForSelector("#alert:not([hidden])", { timeout: 60000 });
     assert.match(await text(second, "#alert"), /open in another tab/);
     assert.equal(await second.isVisible("#setup"), true);
-    second.on("dialog", (dialog) => dialog.accept());
     await second.click("#games summary");
     await second.click("#games li button");
+    await second.click("#confirm-yes");
     assert.equal(await turn(second), true);
     await first.waitForSelector("#alert:not([hidden])");
     assert.match(await text(first, "#alert"), /continued in another tab/);

@@ -119,7 +119,7 @@ test("analysis shows lines, arrows, bar and graph", () => onPage({}, async (page
   await page.waitForFunction(() => /15 of 15/.test(document.getElementById("graph").getAttribute("aria-label")), null, { timeout: 120000 });
   await page.selectOption("#lines", "3");
   await page.check("#analysing");
-  await page.waitForFunction(() => document.querySelectorAll("#best-lines button").length === 3, null, { timeout: 60000 });
+  await page.waitForFunction(() => document.querySelectorAll("#best-lines li").length === 3, null, { timeout: 60000 });
   assert.match(await text(page, "#best-lines li:first-child"), /^[+−]?\d\.\d\d\s+1\. /);
   assert.ok(await page.locator(".cg-shapes line").count() >= 1, "no arrow");
   assert.match(await page.getAttribute("#bar", "aria-valuetext"), /percent, score/);
@@ -163,11 +163,13 @@ test("review of a pasted game equals the command line's", () => onPage({}, async
   const expected = native("review", file, "--nodes", NODES, "--detail", "full", "--json");
   assert.deepEqual(JSON.parse(await link(page, "#save-json")), JSON.parse(expected));
   assert.match(await link(page, "#save-pgn"), /5\. Nxf7\s+\$4/);
-  const frame = page.frameLocator("#review-frame");
-  assert.match(await frame.locator("h1").innerText(), /Anna.*Ben/);
-  await frame.locator('[data-go="next"]').first().click();
-  await frame.locator('.controls [data-go="retry"]').click();
-  assert.equal(await frame.locator(".retry").first().isVisible(), true, "try again");
+  const [game] = [JSON.parse(expected)];
+  assert.match(await text(page, "#review-summary"), new RegExp(`Anna.*${game.white.accuracy.toFixed(1)} %`, "s"));
+  await page.click('[data-do="mistake"]');
+  const first = game.moves.find(({ mark }) => mark && mark !== "!");
+  const note = await text(page, "#review-note");
+  for (const reason of first.reasons) assert.ok(note.includes(reason.text), `${reason.text} is missing in ${note}`);
+  assert.equal(await page.locator("#review-moves [aria-current]").getAttribute("data-san"), first.san);
 }));
 
 test("review names what is wrong with its input, and can be cancelled", () => onPage({}, async (page) => {
@@ -272,7 +274,7 @@ for (const [name, options] of [["wide", {}], ["dark", { colorScheme: "dark" }], 
     await resign(page);
     await check("end of the game");
     await page.click('#panel-play [data-do="analyse"]');
-    await page.click('[data-do="last"]');
+    await page.click('[data-step="last"]');
     await page.check("#analysing");
     await page.waitForSelector("#best-lines button", { timeout: 60000 });
     await page.click("#load summary");
