@@ -322,7 +322,7 @@ export class Play {
     $("play-buttons").hidden = $("typed").hidden = !["playing", "loading"].includes(this.state);
     $("over-buttons").hidden = this.state !== "over";
     // The button that ended the game is hidden now.
-    if (this.state === "over" && [document.body, null].includes(document.activeElement)) {
+    if (this.state === "over" && (document.activeElement === document.body || !document.activeElement.checkVisibility())) {
       $("over-buttons").querySelector("button").focus({ preventScroll: true });
     }
     const engine = isSetup ? "Zoothera" : `Zoothera · ${levelText(this.playing)}`;

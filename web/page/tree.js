@@ -75,7 +75,10 @@ export function treeOfPgn(text) {
   }
   const start = startingPosition(game.headers).unwrap(
     (position) => position,
-    (error) => { throw new Error(`The game's FEN is not a legal position: ${error.message}`); },
+    () => {
+      if (game.headers.has("FEN")) positionOf(game.headers.get("FEN"));
+      throw new Error(`The variant ${game.headers.get("Variant")} is not played here.`);
+    },
   );
   if (start.rules !== "chess") throw new Error(`The variant ${game.headers.get("Variant")} is not played here.`);
   const tree = new Tree(fenOf(start));
