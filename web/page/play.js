@@ -270,8 +270,15 @@ export class Play {
     this.reason = reason;
     this.save();
     this.show();
+    this.keepFocus();
     playSound("end");
     await (await this.app.session()).stop();
+  }
+
+  /** Moves the focus from a control that the end of the game has hidden. */
+  keepFocus() {
+    const { activeElement: at } = document;
+    if (this.app.mode === this && !at.checkVisibility()) $("over-buttons").querySelector("button").focus({ preventScroll: true });
   }
 
   pgn() {
@@ -321,10 +328,6 @@ export class Play {
     $("playing").hidden = isSetup;
     $("play-buttons").hidden = $("typed").hidden = !["playing", "loading"].includes(this.state);
     $("over-buttons").hidden = this.state !== "over";
-    // The button that ended the game is hidden now.
-    if (this.state === "over" && (document.activeElement === document.body || !document.activeElement.checkVisibility())) {
-      $("over-buttons").querySelector("button").focus({ preventScroll: true });
-    }
     const engine = isSetup ? "Zoothera" : `Zoothera · ${levelText(this.playing)}`;
     const names = this.flipped === (this.side === "black") ? [engine, "You"] : ["You", engine];
     ["top", "bottom"].forEach((place, i) => { document.querySelector(`#player-${place} .name`).textContent = names[i]; });

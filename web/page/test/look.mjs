@@ -1,7 +1,7 @@
 // How the page looks and is handled: layouts, keyboard, pointer, and what the lists show. See harness.mjs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { GAME, PHONE, generator, onPage, paste, resign, reviewed, setLevel, text, turn, typeMove, typeRandomMove } from "./harness.mjs";
+import { AXE, GAME, PHONE, generator, onPage, paste, resign, reviewed, setLevel, text, turn, typeMove, typeRandomMove } from "./harness.mjs";
 
 const RATED = GAME.replace('[Result "0-1"]', '[WhiteElo "1650"]\n[BlackElo "1701"]\n[Result "0-1"]\n[Termination "Ben won by checkmate"]');
 
@@ -365,3 +365,43 @@ test("review shows summary, moments and lines, and an answer can be repeated wit
   await page.click('[data-do="back"]');
   assert.equal(await page.locator("#review-moves [aria-current]").getAttribute("data-san"), "Nxf7");
 }));
+
+for (const [name, options] of [["wide", {}], ["dark", { colorScheme: "dark" }], ["phone", PHONE]]) {
+  test(`dialogs, lines, marks and notes have no finding of axe: ${name}`, () => onPage(options, async (page) => {
+    const check = async (where) => {
+      await page.evaluate(AXE);
+      const found = await page.evaluate(async () => (await axe.run(document)).violations
+        .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`));
+      assert.deepEqual(found, [], where);
+    };
+    await analyse(page, RATED);
+    await page.evaluate(() => document.querySelector('[data-do="measure"]').click());
+    await page.waitForFunction(() => document.getElementById("graph").ariaLabel.includes("15 of 15"), null, { timeout: 120000 });
+    await check("marks");
+    await page.evaluate(() => document.querySelector('[data-do="editor"]').click());
+    await check("editor");
+    await page.keyboard.press("Escape");
+    await analyse(page, "8/P1k5/8/8/8/8/8/7K w - - 0 1");
+    await clickSquares(page, "a7", "a8");
+    await page.waitForSelector("#promotion");
+    await check("promotion");
+    await page.keyboard.press("Escape");
+    await page.click('nav [data-mode="play"]');
+    await page.selectOption("#time", "custom");
+    await check("custom clock");
+    await page.click("#start");
+    await turn(page);
+    await page.click('[data-do="resign"]');
+    await check("question");
+    await page.keyboard.press("Escape");
+    await page.click('nav [data-mode="review"]');
+    await page.fill("#pgn", RATED);
+    await page.selectOption("#effort", "20000");
+    await page.click('#review-form [type="submit"]');
+    await reviewed(page);
+    await page.keyboard.press("n");
+    await check("note");
+    await page.keyboard.press("t");
+    await check("try again");
+  }));
+}
