@@ -205,6 +205,7 @@ export class Analyse {
     $("analysing").checked = false;
     const line = tree.mainLine();
     let done = 0;
+    this.show();
     try {
       const session = await this.app.session();
       for (const [index, node] of line.entries()) {

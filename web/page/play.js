@@ -350,10 +350,17 @@ export class Play {
     // The store of finished games answers later, and the page may close before.
     storeLive(game);
     this.show();
+    this.keepFocus();
     playSound("end");
     await storeGame(game);
     this.games.refresh();
     await this.halt();
+  }
+
+  /** Moves the focus from a control that the end of the game has hidden. */
+  keepFocus() {
+    const { activeElement: at } = document;
+    if (this.app.mode === this && !at.checkVisibility()) $("over-buttons").querySelector("button").focus({ preventScroll: true });
   }
 
   pgn() {
@@ -404,10 +411,6 @@ export class Play {
     $("playing").hidden = isSetup;
     $("play-buttons").hidden = $("typed").hidden = this.state !== "playing";
     $("over-buttons").hidden = this.state !== "over";
-    // The button that ended the game is hidden now.
-    if (this.state === "over" && [document.body, null].includes(document.activeElement)) {
-      $("over-buttons").querySelector("button").focus({ preventScroll: true });
-    }
     const engine = isSetup ? "Zoothera" : `Zoothera · ${levelText(this.playing)}`;
     const names = this.flipped === (this.side === "black") ? [engine, "You"] : ["You", engine];
     ["top", "bottom"].forEach((place, i) => { document.querySelector(`#player-${place} .name`).textContent = names[i]; });

@@ -123,11 +123,11 @@ export function noteOf(game, node, main) {
   if (report.mark) verdict.append(" ", glyph(report.mark), ` ${glyphName(report.mark)}`);
   const reasons = report.reasons.map(({ text }) => element("p", {}, text));
   const isBad = report.mark && report.mark !== "!" && report.better.length > 0;
-  const acts = isBad ? [element("div", { class: "buttons" }, button("retry", "Try again"))] : [];
+  const head = element("div", { class: "head" }, verdict, ...(isBad ? [button("retry", "Try again")] : []));
   const lines = report.better.length || report.refutation ? [linesOf(node)] : [];
   const { opening } = game.report;
   const book = opening?.ply === report.ply ? [element("p", { class: "hint" }, `Last book move: ${opening.eco} ${opening.name}`)] : [];
-  return [verdict, ...reasons, ...lines, ...acts, ...numbers, ...book];
+  return [head, ...reasons, ...lines, ...numbers, ...book];
 }
 
 export { button, glyph, markOf, numbered };

@@ -76,7 +76,7 @@ export class Review {
       other: () => { this.phase("form"); this.show(); $("pgn").focus({ preventScroll: true }); },
       mistake: () => this.go("mistake"),
       moment: () => this.choose(this.tree.mainLine()[ply]),
-      back: () => this.choose(this.mainNode()),
+      back: () => this.choose(this.left ?? this.mainNode()),
       retry: () => this.startRetry(),
       another: () => this.retry?.ask(),
       answer: () => this.showAnswer(),
@@ -170,6 +170,9 @@ export class Review {
     if (!node) return;
     this.tree = this.games.find(({ tree }) => tree.root === node.root)?.tree ?? this.tree;
     this.retry = null;
+    // The position of the game from which a line was opened.
+    if (this.tree.mainLine().includes(node)) this.left = null;
+    else this.left ??= this.node;
     this.node = node;
     this.show();
   }

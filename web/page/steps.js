@@ -12,7 +12,7 @@ export function bindSteps(go) {
   typed.addEventListener("click", () => {
     const isOpen = typed.getAttribute("aria-expanded") !== "true";
     typed.setAttribute("aria-expanded", String(isOpen));
-    if (isOpen) document.getElementById("move").focus();
+    if (isOpen) document.getElementById("move").focus({ preventScroll: true });
   });
 }
 
