@@ -1,5 +1,6 @@
 // Initial positions of Chess960.
 
+// CITE: the numbering of Reinhard Scharnagl, as facts.
 /** The pieces of a position of Chess960 by its number from 0 to 959; 518 is the usual position. */
 export function backRank(number) {
   const squares = Array(8).fill("");

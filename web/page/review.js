@@ -7,6 +7,7 @@ import { bindLines } from "./lines.js";
 import { showMoves } from "./moves.js";
 import { criticalMoments, gameOf, noteOf, summaryOf } from "./report.js";
 import { Retry } from "./retry.js";
+import { plainErrors } from "./review-errors.js";
 import { spoken } from "./rules.js";
 import { moveSound } from "./sounds.js";
 import { showSteps } from "./steps.js";
@@ -17,12 +18,6 @@ import { readState, writeState } from "./store.js";
 const $ = (id) => document.getElementById(id);
 const INPUT = "games.pgn";
 
-/** Error output without progress, file names and the count of games. */
-const plainErrors = (text) => text.split("\n")
-  .filter((line) => line.trim() && !line.startsWith("[") && !/^\d+ games? in /.test(line) && !/^error: \d+ of \d+ games? /.test(line))
-  .map((line) => line.replace(/^(error|warning): /, "").replaceAll(`${INPUT}: `, "").replaceAll(` in ${INPUT}`, ""))
-  .map((line) => line.charAt(0).toUpperCase() + line.slice(1))
-  .join("\n");
 
 export class Review {
   constructor(app) {
@@ -129,8 +124,8 @@ export class Review {
       const session = await this.app.session();
       const onStderr = (text) => text.split("\n").forEach((line) => this.progress(line, plies));
       const { code, stdout, stderr, files: written } = await session.run(args, files, { signal: abort.signal, onStderr });
-      if (!written["review.html"]) throw new Error(plainErrors(stderr) || `The review ended with code ${code}.`);
-      if (code !== 0) this.app.alert(plainErrors(stderr));
+      if (!written["review.html"]) throw new Error(plainErrors(stderr, INPUT) || `The review ended with code ${code}.`);
+      if (code !== 0) this.app.alert(plainErrors(stderr, INPUT));
       this.present(written, stdout, Number(nodes));
       this.keep({ written, json: stdout, nodes: Number(nodes) });
     } catch (error) {

@@ -342,6 +342,34 @@ test("arrows of a hidden board have coordinates", () => onPage(PHONE, async (pag
   assert.equal(await page.evaluate(() => /NaN/.test(document.querySelector("#board .cg-shapes").outerHTML)), false);
 }));
 
+test("errors of a review name game and move, without file names and counts", () => onPage({}, async (page) => {
+  await page.click('nav [data-mode="review"]');
+  await page.selectOption("#effort", "20000");
+  for (const [pgn, expected] of [
+    ["This is no game.", /^Game 1, move 1 of White: 'This' is not a move .*\. The game was skipped\.\nThe text has no game/],
+    ["1. e4 e5 2. Ke3 Nf6", /^Game 1, move 2 of White: 'Ke3' is not legal: .* The game is reviewed up to this move\.$/],
+    ["1. e4 *\n\n1. d4 d5 2. c4 Zz9 *", /^Game 2, move 2 of Black: 'Zz9' is not a move/],
+  ]) {
+    if (await page.isHidden("#pgn")) await page.click('[data-do="other"]');
+    await page.fill("#pgn", pgn);
+    await page.click('#review-form [type="submit"]');
+    await page.waitForSelector("#alert:not([hidden])", { timeout: 60000 });
+    const shown = await page.textContent("#alert");
+    assert.match(shown, expected);
+    assert.doesNotMatch(shown, /games\.pgn|cut or skipped/);
+  }
+}));
+
+test("review shows its progress in moves with the time left", () => onPage({}, async (page) => {
+  await page.click('nav [data-mode="review"]');
+  await page.fill("#pgn", GAME);
+  await page.selectOption("#effort", "250000");
+  await page.click('#review-form [type="submit"]');
+  await page.waitForFunction(() => /^Move \d of 7 · .* left$/.test(document.getElementById("review-status").textContent), null, { timeout: 120000 });
+  assert.ok(await page.getAttribute("#review-progress", "value"));
+  await page.click('[data-do="cancel"]');
+}));
+
 test("review shows summary, moments and lines, and an answer can be repeated with the review's figures", () => onPage({}, async (page) => {
   await page.evaluate(() => { document.getElementById("effort").value = "20000"; });
   await paste(page, RATED);
