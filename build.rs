@@ -12,7 +12,9 @@ mod version;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let root = PathBuf::from(var_os("CARGO_MANIFEST_DIR").expect("cargo sets this"));
-    embed_net(&root);
+    if var_os("CARGO_FEATURE_EMBEDDED_NET").is_some() {
+        embed_net(&root);
+    }
     println!("cargo:rerun-if-env-changed=ZOOTHERA_REVISION");
     println!("cargo:rustc-env=ZOOTHERA_REVISION={}", revision(&root));
     let target = std::env::var("TARGET").expect("cargo sets this");
@@ -40,26 +42,7 @@ fn embed_net(root: &Path) {
         std::process::exit(1);
     }
     println!("cargo:rerun-if-changed={}", net.display());
-    #[cfg(not(feature = "full"))]
-    let net = compressed(&net);
     println!("cargo:rustc-env=ZOOTHERA_NET={}", net.display());
-}
-
-/// A compressed copy of the network, for a browser that downloads it: a quarter smaller. `src/nnue/network.rs` unpacks
-/// it.
-#[cfg(not(feature = "full"))]
-fn compressed(net: &Path) -> PathBuf {
-    use std::io::Write as _;
-
-    use flate2::{Compression, write::GzEncoder};
-
-    let copy = PathBuf::from(var_os("OUT_DIR").expect("cargo sets this")).join("net.gz");
-    let file = fs::read(net).expect("the header was read");
-    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(&file).expect("memory can be written");
-    let packed = packed.finish().expect("memory can be written");
-    fs::write(&copy, packed).unwrap_or_else(|error| panic!("cannot write {}: {error}", copy.display()));
-    copy
 }
 
 /// The reason why a file is not a network, with the loader's messages; `None` if its header is valid. Only the loader

@@ -1,59 +1,52 @@
-// Joins the sources of src/ into the package's files. Usage: node build.mjs FOLDER. Each source becomes a function,
-// so that its names stay local. This is too little work to require a bundler.
-import { readFile, readdir, writeFile, copyFile } from "node:fs/promises";
+// Writes the package's files, except the modules, which FOLDER contains already.
+// Usage: node build.mjs FOLDER NET. ZOOTHERA_TOOLS is the folder that `web/tools` prints.
+import { chmod, copyFile, readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
-const here = (name) => fileURLToPath(new URL(name, import.meta.url));
-const IMPORT = /^import \{ ([^}]*) \} from "\.\/(.*)\.js";$/gm;
-const EXPORT = /^export (async function|function|class|const|let) (\w+)/gm;
+import { bundle, here } from "./bundle.mjs";
 
-/** The sources that `name` imports, each after its own imports. `replaced` maps sources to others. */
-async function sources(name, replaced, found = new Map()) {
-  const text = await readFile(here(`src/${replaced[name] ?? name}.js`), "utf8");
-  for (const [, , needed] of text.matchAll(IMPORT)) {
-    if (!found.has(needed)) await sources(needed, replaced, found);
-  }
-  return found.set(name, text);
+const BANNER = "// Zoothera, GPL-3.0-or-later. Built from web/src; see README.md.";
+
+/** The net, compressed: a quarter smaller. The modules of the package read it. */
+async function writeNet(folder, net) {
+  await writeFile(join(folder, "zoothera.nnue.gz"), gzipSync(await readFile(net), { level: 9 }));
 }
 
-function variable(name) {
-  return `source_${name.replace(/\W/g, "_")}`;
+/** Sizes of the files that the package loads, by name. */
+async function sizes(folder) {
+  const names = (await readdir(folder)).filter((name) => /\.(wasm|gz)$/.test(name)).sort();
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, (await stat(join(folder, name))).size])));
 }
 
-async function bundle(entry, replaced, end) {
-  const parts = [];
-  for (const [name, text] of await sources(entry, replaced)) {
-    const exported = [...text.matchAll(EXPORT)].map(([, , word]) => word);
-    const body = text
-      .replace(IMPORT, (_, words, from) => `const { ${words} } = ${variable(from)};`)
-      .replace(EXPORT, "$1 $2")
-      .replace("const BUILT = [];", `const BUILT = ${JSON.stringify(built)};`);
-    parts.push(`const ${variable(name)} = (() => {\n${body}return { ${exported.join(", ")} };\n})();\n`);
-  }
-  return `// Zoothera, GPL-3.0-or-later. Built from web/src; see README.md.\n${parts.join("")}${end}`;
+async function writeScripts(folder, built) {
+  const write = (entry, assets, format, outfile) =>
+    bundle({ entry: `src/${entry}.js`, assets, built, format, outfile: join(folder, outfile), banner: { js: BANNER } });
+  await write("index", "module", "esm", "index.js");
+  await write("index", "script", "cjs", "index.cjs");
+  await write("worker", "script", "iife", "worker.js");
 }
 
-const [folder] = process.argv.slice(2);
-if (!folder) {
-  console.error("usage: node build.mjs FOLDER");
+async function writeManifest(folder) {
+  const manifest = JSON.parse(await readFile(here("package.json"), "utf8"));
+  const cargo = await readFile(here("../Cargo.toml"), "utf8");
+  manifest.version = /^version = "(.*)"$/m.exec(cargo)[1];
+  delete manifest.private;
+  delete manifest.devDependencies;
+  await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+const [folder, net] = process.argv.slice(2);
+if (!net) {
+  console.error("usage: node build.mjs FOLDER NET");
   process.exit(2);
 }
-const built = (await readdir(folder)).filter((name) => name.endsWith(".wasm")).sort();
-const module = { assets: "assets-module" };
-const script = { assets: "assets-script" };
-const engine = variable("engine");
-await writeFile(
-  `${folder}/index.js`,
-  await bundle("engine", module, `export const Zoothera = ${engine}.Zoothera;\nexport default Zoothera;\n`),
-);
-await writeFile(`${folder}/index.cjs`, `"use strict";\n${await bundle("engine", script, `exports.Zoothera = ${engine}.Zoothera;\n`)}`);
-await writeFile(`${folder}/worker.js`, await bundle("worker", script, ""));
-const manifest = JSON.parse(await readFile(here("package.json"), "utf8"));
-const cargo = await readFile(here("../Cargo.toml"), "utf8");
-manifest.version = /^version = "(.*)"$/m.exec(cargo)[1];
-delete manifest.private;
-delete manifest.scripts;
-await writeFile(`${folder}/package.json`, `${JSON.stringify(manifest, null, 2)}\n`);
-await copyFile(here("index.d.ts"), `${folder}/index.d.ts`);
-await copyFile(here("README.md"), `${folder}/README.md`);
-await copyFile(here("../LICENSE"), `${folder}/LICENSE`);
+await writeNet(folder, net);
+await writeScripts(folder, await sizes(folder));
+await writeManifest(folder);
+for (const name of ["index.d.ts", "README.md", "cli.js", "embed.js"]) await copyFile(here(name), join(folder, name));
+// The same types, for `require` in TypeScript.
+await copyFile(here("index.d.ts"), join(folder, "index.d.cts"));
+await copyFile(fileURLToPath(new URL("../LICENSE", import.meta.url)), join(folder, "LICENSE"));
+await chmod(join(folder, "cli.js"), 0o755);

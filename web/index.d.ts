@@ -19,8 +19,10 @@ export interface Options {
   threads?: number;
   /** Hash table in MiB; 16 if absent, at most 32 on a phone. */
   hash?: number;
-  /** Another network: its address, or its bytes. */
+  /** Another network than the package's zoothera.nnue.gz: its address, or its bytes. It may be compressed with gzip. */
   net?: string | URL | Uint8Array | ArrayBuffer | Blob;
+  /** Called while module and net are loaded, with the bytes that have arrived and the expected total. */
+  onProgress?: (progress: { loaded: number; total: number }) => void;
   /** The address of the module, if it is not in the folder of the package's index.js. */
   module?: string | URL;
   /** The address of worker.js, if it is not in the folder of the package's index.js. */
@@ -30,8 +32,8 @@ export interface Options {
 }
 
 export interface RunOptions {
-  /** Standard input. */
-  stdin?: string | Uint8Array;
+  /** Standard input. A stream is read while the command runs if the module has threads, and before the command otherwise. */
+  stdin?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
   /** Called with each part of the output. */
   onStdout?: (text: string) => void;
   /** Called with each message, such as the progress of a review. */
@@ -49,7 +51,7 @@ export interface RunResult {
   files: Record<string, Uint8Array>;
 }
 
-/** A running engine. */
+/** A running engine. Its workers keep a process of Node alive until `terminate()` or the command `quit`. */
 export class Zoothera {
   /** Features of this browser. */
   static support(): Support;
@@ -60,7 +62,7 @@ export class Zoothera {
   readonly threads: number;
   /** Mechanism by which `stop` ends a search: a thread, suspending the module, or replacing the worker. */
   readonly mode: "threads" | "suspending" | "replacing";
-  /** Called with each line of output. */
+  /** Called with each line of output, those of `bench` and other commands included. */
   onLine?: (line: string) => void;
   /** Called once when the engine ends: with an error, or without one after `quit`. */
   onExit?: (error?: Error) => void;
@@ -76,6 +78,19 @@ export class Zoothera {
   terminate(): void;
   /** Runs a command of the command line, such as `["review", "--json", "game.pgn"]`, with these files. */
   run(args: string[], files?: Record<string, Uint8Array | string>, options?: RunOptions): Promise<RunResult>;
+}
+
+/**
+ * A worker that runs worker.js, with the messages that it accepts and posts:
+ * `const engine: ZootheraWorker = new Worker(new URL("zoothera/worker.js", import.meta.url));`
+ */
+export interface ZootheraWorker {
+  /** Sends one UCI line. */
+  postMessage(line: string): void;
+  /** Called with each line of output. */
+  onmessage: ((event: { data: string }) => void) | null;
+  /** Ends the engine. */
+  terminate(): void;
 }
 
 export default Zoothera;

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use super::{Level, mix};
+use super::{Level, mix, theory};
 use crate::board::Position;
 
 /// Maximum delay of a move.
 const MAX_TIME: Duration = Duration::from_secs(10);
+/// Maximum delay of a move in a position of a named opening, which a person plays from memory.
+const MAX_OPENING_TIME: Duration = Duration::from_secs(2);
 /// Maximum delay of a recapture or an only move.
 const MAX_OBVIOUS_TIME: Duration = Duration::from_millis(700);
 
@@ -14,9 +16,18 @@ const MAX_OBVIOUS_TIME: Duration = Duration::from_millis(700);
 /// move.
 pub fn thinking_time(level: Level, position: &Position, share_ms: f64) -> Duration {
     let chance = mix(level.seed ^ 0x7ACE, position.key()) % 1024;
-    let time =
-        Duration::from_secs_f64(share_ms.max(0.0) / 1000.0).mul_f64(0.1 + 0.5 * chance as f64 / 1024.0).min(MAX_TIME);
-    if is_obvious(position) { time.min(MAX_OBVIOUS_TIME) } else { time }
+    let time = Duration::from_secs_f64(share_ms.max(0.0) / 1000.0).mul_f64(0.1 + 0.5 * chance as f64 / 1024.0);
+    time.min(longest(position))
+}
+
+fn longest(position: &Position) -> Duration {
+    if is_obvious(position) {
+        MAX_OBVIOUS_TIME
+    } else if theory::contains(position) {
+        MAX_OPENING_TIME
+    } else {
+        MAX_TIME
+    }
 }
 
 /// Whether there is only one legal move, or a recapture is possible.
@@ -41,6 +52,18 @@ mod tests {
                 assert_eq!(time, thinking_time(level, &position, share));
             }
         }
+    }
+
+    #[test]
+    fn named_opening_is_played_within_two_seconds() {
+        let mut position = Position::startpos();
+        let level = Level::of(1200, 1);
+        assert!(thinking_time(level, &position, 60_000.0) <= MAX_OPENING_TIME);
+        for m in ["h2h4", "a7a5", "h4h5", "a5a4"] {
+            position.do_move(position.parse_uci(m).expect("legal"));
+        }
+        assert!(!theory::contains(&position));
+        assert!(thinking_time(level, &position, 60_000.0) > MAX_OPENING_TIME);
     }
 
     #[test]

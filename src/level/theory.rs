@@ -66,6 +66,11 @@ fn count_moves(line: &[Move], theory: &mut Theory) {
     }
 }
 
+/// Whether a named opening line continues from the position.
+pub(super) fn contains(position: &Position) -> bool {
+    theory().contains_key(&position.key())
+}
+
 /// The theory move that `level` plays; `None` if it uses no theory in this position. Depends only on the position and
 /// the seed of the game.
 pub fn move_of(level: Level, position: &Position) -> Option<Move> {

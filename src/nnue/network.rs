@@ -1,12 +1,9 @@
 //! A parsed network.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-
-use flate2::read::GzDecoder;
 
 use super::architecture::{Activation, Architecture, Shape, VERSION_OWN};
 use super::container::{file_size, read_header, write_header};
@@ -14,27 +11,20 @@ use super::error::NetError;
 use super::layers::Head;
 use super::reader::ByteReader;
 use super::transformer::Transformer;
+#[cfg(not(feature = "embedded-net"))]
+use crate::util::reason;
 
 /// The bytes of the net that was selected at build time. The build script rejects files that are not networks;
-/// `make EVALFILE=` also runs the loader to check the whole file. Compressed in builds without the feature `full`.
+/// `make EVALFILE=` also runs the loader to check the whole file.
+#[cfg(feature = "embedded-net")]
 static EMBEDDED: &[u8] = include_bytes!(env!("ZOOTHERA_NET"));
+
+/// The default net of a build without the feature `embedded-net`, which JavaScript stores there (`web/src/engine.js`).
+#[cfg(not(feature = "embedded-net"))]
+const DEFAULT_FILE: &str = "net.nnue";
 
 /// Maximum accepted file size, in bytes: about four times the largest published network.
 const MAX_FILE_SIZE: u64 = 512 << 20;
-
-/// The file of the embedded net.
-///
-/// # Panics
-/// If it was compressed and cannot be unpacked.
-fn embedded_file() -> Cow<'static, [u8]> {
-    if cfg!(feature = "full") {
-        return EMBEDDED.into();
-    }
-    let mut file = Vec::new();
-    let unpacked = GzDecoder::new(EMBEDDED).read_to_end(&mut file);
-    unpacked.expect("the build script compressed the file");
-    file.into()
-}
 
 /// A network ready for evaluation.
 pub struct Network {
@@ -47,16 +37,29 @@ pub struct Network {
 
 impl Network {
     /// The net embedded in the binary (`nets/default.nnue`, or `EVALFILE` at build time); parsed once per process.
+    /// Without the feature `embedded-net` it is the file `net.nnue`.
     ///
     /// # Panics
-    /// If the embedded file is not a valid network.
+    /// If the embedded file is not a valid network. If the file `net.nnue` is not one, the process exits with an error.
     pub fn embedded() -> Arc<Self> {
         static PARSED: OnceLock<Arc<Network>> = OnceLock::new();
-        let parse = || match Self::from_bytes(&embedded_file()) {
-            Ok(network) => Arc::new(network),
+        PARSED.get_or_init(|| Arc::new(Self::default_net())).clone()
+    }
+
+    #[cfg(feature = "embedded-net")]
+    fn default_net() -> Self {
+        match Self::from_bytes(EMBEDDED) {
+            Ok(network) => network,
             Err(error) => panic!("cannot use the embedded network: {error}"),
-        };
-        PARSED.get_or_init(parse).clone()
+        }
+    }
+
+    #[cfg(not(feature = "embedded-net"))]
+    fn default_net() -> Self {
+        Self::from_file(DEFAULT_FILE).unwrap_or_else(|error| {
+            eprintln!("error: the net cannot be used: {DEFAULT_FILE}: {}", reason::of(&error));
+            std::process::exit(1)
+        })
     }
 
     /// A network whose parameters are all zero, for the caller to fill.

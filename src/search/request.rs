@@ -18,7 +18,7 @@ use super::tt::TranspositionTable;
 use super::{params, tablebases};
 use crate::board::{Move, Position};
 use crate::level::{Level, TurnHandicap, mating, pace, theory};
-use crate::util::threads;
+use crate::util::polling;
 
 /// One search, shared by all threads.
 pub struct SearchRequest {
@@ -314,7 +314,7 @@ fn restrict_root(request: &mut SearchRequest, level: Level, handicap: &TurnHandi
 
 /// Earliest time of the answer. A level delays its move where a clock runs and `stop` can end the wait.
 fn not_before(request: &SearchRequest, level: Level) -> Option<Instant> {
-    let is_clocked = request.limits.move_time.is_none() && threads::EXIST;
+    let is_clocked = request.limits.move_time.is_none() && polling::reaches_search();
     let share = request.budget.filter(|_| is_clocked)?.soft;
     Some(request.start + pace::thinking_time(level, &request.position, share))
 }

@@ -336,7 +336,7 @@ impl SharedState {
     /// nothing if `stop` cannot be received.
     fn hold(&self, infinite: bool, not_before: Option<Instant>) {
         if !threads::EXIST {
-            return self.hold_alone(infinite);
+            return self.hold_alone(infinite, not_before);
         }
         let mut guard = self.activity.searching.lock();
         let held = || infinite || self.signals.pondering.load(SeqCst);
@@ -353,8 +353,9 @@ impl SharedState {
 
 impl SharedState {
     /// [`Self::hold`] on a system without threads, where this thread must read the input.
-    fn hold_alone(&self, infinite: bool) {
-        let held = || infinite || self.signals.pondering.load(SeqCst);
+    fn hold_alone(&self, infinite: bool, not_before: Option<Instant>) {
+        let waits = || not_before.is_some_and(|deadline| Instant::now() < deadline);
+        let held = || infinite || self.signals.pondering.load(SeqCst) || waits();
         while polling::reaches_search() && !self.signals.stop.load(SeqCst) && held() {
             std::thread::sleep(polling::PERIOD);
             polling::poll();

@@ -1,4 +1,5 @@
-//! Progress line of a long job: rewritten in place on a terminal, printed every 20 seconds elsewhere.
+//! Progress line of a long job: rewritten in place on a terminal, printed every 20 seconds elsewhere, every second in
+//! WebAssembly, where a page shows it.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use super::console::supports_escapes;
 /// Minimum time between updates on a terminal.
 const TERMINAL_PERIOD: Duration = Duration::from_millis(500);
 /// Minimum time between lines in a log.
-const LOG_PERIOD: Duration = Duration::from_secs(20);
+const LOG_PERIOD: Duration = Duration::from_secs(if cfg!(target_family = "wasm") { 1 } else { 20 });
 
 /// Prints progress lines to standard error at a limited rate.
 pub struct ProgressLine {

@@ -1,15 +1,28 @@
-// Analysis: lines, arrows, evaluation bar and graph.
+// Analysis: lines, arrows, evaluation bar, threat and graph.
 
-import { showChance } from "./board.js";
+import { showChance, showClockTexts, showNames } from "./board.js";
 import { chanceOf, scoreText } from "./engine.js";
-import { drawGraph } from "./graph.js";
-import { element, showMoves } from "./moves.js";
-import { fenOf, lineText, moveOfUci, spoken } from "./rules.js";
-import { Tree, treeOfText } from "./tree.js";
+import { drawGraph, nodeAt } from "./graph.js";
+import { setText } from "./keyed.js";
+import { bindLines, showLines } from "./lines.js";
+import { markOf, whiteView } from "./marks.js";
+import { showMoves } from "./moves.js";
+import { openingOf } from "./openings.js";
+import { pickGame } from "./picker.js";
+import { fenOf, moveOfUci, spoken } from "./rules.js";
+import { moveSound } from "./sounds.js";
+import { showSteps } from "./steps.js";
+import { readState, writeState } from "./store.js";
+import { passed } from "./threat.js";
+import { Tree, gamesOfPgn, isFen, treeOfGame, treeOfPgn } from "./tree.js";
+import { isMain, promote, remove } from "./variations.js";
 
 const $ = (id) => document.getElementById(id);
 /** Nodes for each move of "Evaluate every move". */
 const SURVEY = 60000;
+
+/** A count in short form: "812", "54 k", "1.2 M". */
+const short = (count) => (count < 1000 ? String(count) : count < 1e6 ? `${Math.round(count / 1000)} k` : `${(count / 1e6).toFixed(1)} M`);
 
 export class Analyse {
   constructor(app) {
@@ -18,23 +31,38 @@ export class Analyse {
     this.node = this.tree.root;
     this.flipped = false;
     this.infos = [];
+    this.threat = false;
     $("lines").value = app.settings.get("lines");
-    $("analysing").addEventListener("change", () => this.search());
+    $("analysing").checked = app.settings.get("analysing");
+    $("analysing").addEventListener("change", () => {
+      app.settings.put({ analysing: this.isOn });
+      this.surveying = false;
+      this.search();
+    });
+    addEventListener("pagehide", () => this.keep());
+    $("threat").addEventListener("click", () => this.setThreat(!this.threat));
     $("lines").addEventListener("change", () => { app.settings.put({ lines: Number($("lines").value) }); this.search(); });
     $("load-form").addEventListener("submit", (event) => { event.preventDefault(); this.loadText($("load-text").value); });
     $("panel-analyse").addEventListener("click", ({ target }) => this.go(target.closest("[data-do]")?.dataset.do));
-    $("graph").addEventListener("click", ({ clientX }) => {
-      const { left, width } = $("graph").getBoundingClientRect();
-      const line = this.tree.mainLine();
-      this.choose(line[Math.round(((clientX - left) / width) * (line.length - 1))]);
-    });
+    $("graph").addEventListener("click", (event) => this.choose(nodeAt($("graph"), this.tree.mainLine(), event)));
+    bindLines($("best-lines"), (moves) => this.playLine(moves), () => this.flipped);
   }
 
   get isOn() { return $("analysing").checked; }
 
-  loadText(text) {
+  /** The position that is searched: that of the board, or the one after a pass. */
+  get searched() { return this.threat ? passed(this.node.position) : this.node.position; }
+
+  /** Loads a position or a game; of several games the user chooses one. */
+  async loadText(text, flipped = this.flipped) {
     try {
-      this.load(treeOfText(text));
+      const games = isFen(text) ? [] : gamesOfPgn(text);
+      const game = games.length > 1 ? await pickGame(games) : games[0];
+      if (games.length > 0 && !game) return;
+      const tree = game ? treeOfGame(game) : new Tree(text);
+      this.flipped = flipped;
+      this.load(tree);
+      this.app.alert(tree.fault ?? "");
       $("load-error").textContent = "";
       $("load").open = false;
     } catch (error) {
@@ -44,30 +72,82 @@ export class Analyse {
   }
 
   load(tree) {
+    this.isChanged = true;
     this.tree = tree;
+    this.surveying = false;
     this.choose(tree.root);
   }
 
-  move(move) {
-    this.choose(this.tree.play(this.node, move));
-    this.app.say(`${spoken(this.node.san)}.`);
+  /** Stores the analysis a moment after the last change, or at once when the page closes. */
+  keepSoon() {
+    clearTimeout(this.keeping);
+    this.keeping = setTimeout(() => this.keep(), 200);
+  }
+
+  keep() {
+    clearTimeout(this.keeping);
+    if (!this.isChanged) return;
+    this.isChanged = false;
+    writeState("analysis", { pgn: this.tree.pgn(), path: Tree.pathOf(this.node), flipped: this.flipped });
+  }
+
+  /** Shows the stored analysis, unless something was loaded in the meantime. */
+  async restore() {
+    const stored = await readState("analysis");
+    if (!stored || this.isChanged || this.tree.root.children.length > 0) return;
+    try {
+      this.tree = treeOfPgn(stored.pgn);
+    } catch {
+      return;
+    }
+    this.node = this.tree.at(stored.path);
+    this.flipped = stored.flipped;
+    if (this.app.mode === this) this.enter();
+  }
+
+  move(move) { this.playLine([move]); }
+
+  /** Plays moves from the position on the board. Moves of a threat begin with the other side, so they are not played. */
+  playLine(moves) {
+    if (this.threat && moves.length && !this.node.position.isLegal(moves[0])) return;
+    const node = moves.reduce((at, move) => this.tree.play(at, move), this.node);
+    this.choose(node);
+    if (!node.move) return;
+    moveSound(node.san);
+    this.app.say(`${spoken(node.san)}.`);
   }
 
   choose(node) {
-    this.surveying = false;
+    if (!node) return;
     this.node = node;
+    this.isChanged = true;
+    this.keepSoon();
     this.infos = [];
+    this.threat = false;
     this.show();
+    if (!this.surveying) this.search();
+  }
+
+  setThreat(on) {
+    this.threat = on && passed(this.node.position) !== null;
+    this.infos = [];
+    if (this.threat && !this.isOn) $("analysing").checked = true;
+    this.surveying = false;
+    this.showLines();
     this.search();
   }
 
   go(where) {
     const { node } = this;
     const steps = { first: this.tree.root, back: node.parent, on: node.children[0], last: this.end() };
-    if (where in steps) return steps[where] && this.choose(steps[where]);
+    if (where in steps) return this.choose(steps[where]);
+    const { app } = this;
     const acts = { flip: () => { this.flipped = !this.flipped; this.show(); }, measure: () => this.survey(),
-      reset: () => this.load(new Tree()), "copy-fen": () => this.app.copy(fenOf(node.position), "The position was copied."),
-      "copy-pgn": () => this.app.copy(this.tree.pgn(), "The game was copied.") };
+      reset: () => this.load(new Tree()), editor: () => app.edit(fenOf(node.position), this.flipped),
+      promote: () => { promote(node); this.show(); $("analyse-moves").focus(); },
+      delete: () => { const parent = remove(node); this.choose(parent); $("analyse-moves").focus(); },
+      "copy-fen": () => app.copy(fenOf(node.position), "The position was copied."),
+      "copy-pgn": () => app.copy(this.tree.pgn(), "The game was copied.") };
     acts[where]?.();
   }
 
@@ -84,19 +164,21 @@ export class Analyse {
 
   /** Searches the displayed position, if the analysis is on. */
   async search() {
-    const { node } = this;
+    const { node, threat } = this;
+    const isCurrent = () => this.node === node && this.threat === threat;
     try {
       if (!this.isOn || node.position.isEnd()) {
         if (this.app.hasSession) await (await this.app.session()).stop();
         return this.showLines();
       }
       const session = await this.app.session();
-      if (this.node !== node || this.app.mode !== this || !this.isOn) return;
-      await session.search(node, this.tree.fen, "infinite", this.options(), (info) => {
-        if (info.isBound || this.node !== node) return;
+      if (!isCurrent() || this.app.mode !== this || !this.isOn) return;
+      const [from, fen] = threat ? [{ moves: [] }, fenOf(this.searched)] : [node, this.tree.fen];
+      await session.search(from, fen, "infinite", this.options(), (info) => {
+        if (info.isBound || !isCurrent()) return;
         this.infos[info.line - 1] = info;
         this.infos.length = Math.min(this.infos.length, Number($("lines").value));
-        if (info.line === 1) this.note(node, info);
+        if (info.line === 1 && !threat) this.note(node, info);
         this.schedule();
       });
     } catch (error) {
@@ -106,38 +188,60 @@ export class Analyse {
   }
 
   note(node, info) {
-    node.chance = chanceOf(info, node.position.turn);
-    node.score = scoreText(info.score, node.position.turn);
+    const { turn } = node.position;
+    node.chance = chanceOf(info, turn);
+    node.score = scoreText(info.score, turn);
+    node.value = whiteView(info.score, turn);
   }
 
-  /** Evaluates every position of the main line for the graph. */
+  /** Evaluates every position of the main line for the graph and the marks. A second click ends it. */
   async survey() {
+    if (this.surveying) { this.surveying = false; return; }
+    const { tree } = this;
+    const isCurrent = () => this.surveying && this.tree === tree && this.app.mode === this;
     this.surveying = true;
+    this.threat = false;
+    this.infos = [];
     $("analysing").checked = false;
-    const line = this.tree.mainLine();
+    const line = tree.mainLine();
+    let done = 0;
+    this.show();
     try {
       const session = await this.app.session();
       for (const [index, node] of line.entries()) {
-        if (!this.surveying) return;
-        $("depth").textContent = `Evaluating move ${index} of ${line.length - 1}…`;
-        if (node.position.isEnd()) this.noteEnd(node);
-        else {
-          const options = { ...this.options(), MultiPV: 1 };
-          await session.search(node, this.tree.fen, `nodes ${SURVEY}`, options, (info) => this.note(node, info));
-        }
-        drawGraph($("graph"), line, this.node);
+        if (!isCurrent()) break;
+        setText($("depth"), `Evaluating move ${index} of ${line.length - 1}…`);
+        await this.evaluate(session, node);
+        if (!isCurrent()) break;
+        if (index > 0) node.mark = markOf(line[index - 1].value, node.value, line[index - 1].position.turn);
+        done = index;
+        this.show();
       }
-      this.surveying = false;
-      this.show();
     } catch (error) {
       this.app.alert(error);
     }
+    if (this.tree !== tree) return;
+    this.surveying = false;
+    if (done < line.length - 1) this.app.toast(`${done} of ${line.length - 1} moves were evaluated.`);
+    this.show();
+    if (this.isOn && this.app.mode === this) this.search();
+  }
+
+  async evaluate(session, node) {
+    if (node.position.isEnd()) return this.noteEnd(node);
+    const options = { ...this.options(), MultiPV: 1 };
+    let last = null;
+    await session.search(node, this.tree.fen, `nodes ${SURVEY}`, options, (info) => { last = info; });
+    if (last) this.note(node, last);
   }
 
   noteEnd(node) {
     const { position } = node;
-    node.chance = position.isCheckmate() ? (position.turn === "white" ? 0 : 1) : 0.5;
-    node.score = position.isCheckmate() ? "#" : "0.00";
+    const isMate = position.isCheckmate();
+    const isLost = position.turn === "white";
+    node.chance = isMate ? (isLost ? 0 : 1) : 0.5;
+    node.score = isMate ? "#" : "0.00";
+    node.value = isMate ? { mate: isLost ? -1 : 1 } : { cp: 0 };
   }
 
   /** Draws at most once for each animation frame. */
@@ -147,49 +251,68 @@ export class Analyse {
     requestAnimationFrame(() => { this.scheduled = false; this.showLines(); });
   }
 
+  depthText(first) {
+    const { position } = this.node;
+    if (position.isEnd()) return position.isCheckmate() ? "Checkmate." : "The game is a draw.";
+    if (this.surveying) return $("depth").textContent;
+    if (!this.isOn) return "Switch the analysis on to see the best lines.";
+    if (!first) return "Starting…";
+    const speed = first.nps ? ` · ${short(first.nps)} a second` : "";
+    return `${this.threat ? "Threat · d" : "D"}epth ${first.depth} · ${short(first.nodes)} nodes${speed}`;
+  }
+
   showLines() {
     if (this.app.mode !== this) return;
     const { node } = this;
-    const { position } = node;
+    const position = this.searched ?? node.position;
     const infos = this.infos.filter(Boolean);
-    const [first] = infos;
-    if (position.isEnd()) {
-      this.noteEnd(node);
-      $("depth").textContent = position.isCheckmate() ? "Checkmate." : "The game is a draw.";
-    } else if (first) {
-      const speed = first.nps ? ` · ${Math.round(first.nps / 1000)} k positions a second` : "";
-      $("depth").textContent = `Depth ${first.depth}${speed}`;
-    } else if (!this.surveying) {
-      $("depth").textContent = this.isOn ? "Starting…" : "Switch the analysis on to see the best lines.";
-    }
-    $("best-lines").replaceChildren(...infos.map((info) => {
-      const made = element("button", { type: "button" }, element("b", {}, scoreText(info.score, position.turn)), " ",
-        element("span", {}, lineText(position, info.moves.slice(0, 14))));
-      made.addEventListener("click", () => this.move(moveOfUci(position, info.moves[0])));
-      return element("li", {}, made);
-    }));
-    this.app.board.arrows(infos.map((info) => moveOfUci(position, info.moves[0])).filter(Boolean));
+    if (node.position.isEnd()) this.noteEnd(node);
+    setText($("depth"), this.depthText(infos[0]));
+    $("threat").setAttribute("aria-pressed", String(this.threat));
+    showLines($("best-lines"), infos.map((info) => ({
+      key: info.line, score: scoreText(info.score, position.turn), position, ucis: info.moves,
+    })));
+    const arrows = infos.map((info) => moveOfUci(position, info.moves[0])).filter(Boolean);
+    this.app.board.arrows(arrows, this.threat ? ["red", "red"] : undefined);
     showChance(node.chance, node.score, this.flipped);
     drawGraph($("graph"), this.tree.mainLine(), node);
   }
 
+  /** Names with ratings, the result and the name of the opening. */
+  async showGame() {
+    const { tree, node } = this;
+    const { headers } = tree;
+    const known = (name) => headers.get(name)?.replace(/^\?$/, "") ?? "";
+    const players = ["White", "Black"].map((side) =>
+      `${known(side) || side}${known(`${side}Elo`) ? ` (${known(`${side}Elo`)})` : ""}`);
+    showNames(...players, this.flipped);
+    showClockTexts(null, null, false);
+    const name = await openingOf(node);
+    if (this.node !== node) return;
+    $("opening").hidden = !name;
+    setText($("opening"), name);
+  }
+
+  resultText() {
+    const { headers } = this.tree;
+    const result = headers.get("Result");
+    if (!result || result === "*") return "";
+    const why = headers.get("Termination");
+    return `${result.replace("1/2-1/2", "½–½").replace("-", "–")}${why && why !== "normal" ? ` · ${why}` : ""}`;
+  }
+
   show() {
     if (this.app.mode !== this) return;
-    const names = ["White", "Black"].map((side) => this.tree.headers.get(side)?.replace(/^\?$/, "") || side);
-    if (!this.flipped) names.reverse();
-    ["top", "bottom"].forEach((place, i) => {
-      document.querySelector(`#player-${place} .name`).textContent = names[i];
-      document.querySelector(`#player-${place} .clock`).hidden = true;
-    });
+    const { node } = this;
     $("typed").hidden = false;
-    const isFirst = !this.node.parent;
-    const isLast = this.node === this.end();
-    for (const [what, isOff] of Object.entries({ first: isFirst, back: isFirst, on: isLast, last: isLast })) {
-      document.querySelector(`#panel-analyse [data-do="${what}"]`).disabled = isOff;
-    }
+    showSteps(!node.parent, node.children.length === 0);
     $("graph-card").hidden = this.tree.root.children.length === 0;
-    showMoves($("analyse-moves"), this.tree, this.node, (node) => this.choose(node));
-    this.app.board.show({ node: this.node, movable: true, flipped: this.flipped });
+    setText(document.querySelector('[data-do="measure"]'), this.surveying ? "Stop" : "Evaluate every move");
+    $("variation-buttons").hidden = !node.parent || isMain(node);
+    $("threat").disabled = passed(node.position) === null;
+    showMoves($("analyse-moves"), this.tree, node, (chosen) => this.choose(chosen), this.resultText());
+    this.app.board.show({ node, movable: true, flipped: this.flipped });
+    this.showGame();
     this.showLines();
   }
 

@@ -1,33 +1,21 @@
-// The board: pieces, moves, arrows, promotion, and the evaluation bar.
+// The board: pieces, moves, premoves, arrows, and the evaluation bar.
 
 import { Chessground } from "./lib/chessground.min.js";
 import { chessgroundDests } from "./lib/chessops/compat.js";
 import { makeSquare, parseSquare } from "./lib/chessops/util.js";
+import { showMaterial } from "./material.js";
+import { askPromotion, cancelPromotion } from "./promotion.js";
 import { boardText, fenOf, moveOfUci } from "./rules.js";
 
 const place = document.getElementById("board-place");
-const dialog = document.getElementById("promotion");
 const still = matchMedia("(prefers-reduced-motion: reduce)");
-
-/** Opens the promotion dialog. Resolves with the chosen piece, or with `null` if the dialog is closed. */
-function askPromotion(colour) {
-  for (const button of dialog.querySelectorAll("button")) {
-    const piece = document.createElement("piece");
-    piece.className = `${button.value} ${colour}`;
-    button.replaceChildren(piece);
-  }
-  dialog.returnValue = "";
-  dialog.showModal();
-  return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue || null), { once: true });
-  });
-}
 
 export class Board {
   /** `onMove` is called with each legal move that the user makes on the board. */
   constructor(onMove) {
     this.onMove = onMove;
     this.position = null;
+    this.shapes = [];
     this.ground = Chessground(document.getElementById("board"), {
       animation: { enabled: !still.matches, duration: 180 },
       premovable: { enabled: false },
@@ -41,42 +29,67 @@ export class Board {
       } },
       movable: { free: false, showDests: true, events: { after: (from, to) => this.moved(from, to) } },
     });
-    new ResizeObserver(() => { if (place.clientWidth > 0) this.ground.redrawAll(); }).observe(place);
+    new ResizeObserver(() => {
+      if (place.clientWidth === 0) return;
+      this.ground.redrawAll();
+      this.drawShapes();
+    }).observe(place);
   }
 
   async moved(from, to) {
-    const position = this.position;
+    const { position, shown } = this;
     const origin = parseSquare(from);
     const isPromotion = position.board.getRole(origin) === "pawn" && "18".includes(to[1]);
-    const piece = isPromotion ? await askPromotion(position.turn) : null;
+    const piece = isPromotion ? await askPromotion(position.turn, to, shown.flipped) : null;
+    if (this.position !== position) return;
     const suffix = { queen: "q", rook: "r", bishop: "b", knight: "n" }[piece] ?? "";
     const move = isPromotion && !piece ? null : moveOfUci(position, from + to + suffix);
     if (move) this.onMove(move);
     else this.show(this.shown);
   }
 
-  /** Shows a node of a tree. `movable` is whether its side may move; `arrows` are moves, the best first. */
-  show({ node, movable, flipped, arrows = [] }) {
-    this.shown = { node, movable, flipped, arrows };
+  /**
+   * Shows a node of a tree. `movable` is whether its side may move; `premover` is a side that may choose a premove;
+   * `arrows` are moves, the best first.
+   */
+  show({ node, movable, flipped, premover = null, arrows = [] }) {
+    if (this.position !== node.position) cancelPromotion();
+    this.shown = { node, movable, flipped, premover, arrows };
     const { position, move } = node;
     this.position = position;
     place.setAttribute("aria-label", boardText(position));
+    const canPremove = premover !== null && premover !== position.turn;
+    if (!premover) this.ground.cancelPremove();
     this.ground.set({
       fen: fenOf(position),
       orientation: flipped ? "black" : "white",
       turnColor: position.turn,
-      check: position.isCheck(),
+      check: position.isCheck() ? position.turn : false,
       lastMove: move ? [makeSquare(move.from), makeSquare(move.to)] : undefined,
-      movable: { color: movable ? position.turn : undefined, dests: movable ? chessgroundDests(position) : new Map() },
+      movable: {
+        color: movable ? position.turn : canPremove ? premover : undefined,
+        dests: movable ? chessgroundDests(position) : new Map(),
+      },
+      premovable: { enabled: canPremove },
     });
+    showMaterial(position, flipped);
     this.arrows(arrows);
   }
 
-  arrows(moves) {
+  /** Plays the premove, if there is one and it is legal. */
+  playPremove() { return this.ground.playPremove(); }
+
+  arrows(moves, brushes = ["green", "pale"]) {
     if (this.shown) this.shown.arrows = moves;
-    this.ground.setAutoShapes(moves.map((move, index) => ({
-      orig: makeSquare(move.from), dest: makeSquare(move.to), brush: index === 0 ? "green" : "pale",
-    })));
+    this.shapes = moves.map((move, index) => ({
+      orig: makeSquare(move.from), dest: makeSquare(move.to), brush: brushes[Math.min(index, brushes.length - 1)],
+    }));
+    this.drawShapes();
+  }
+
+  /** A hidden board has no size, so that its arrows would have no coordinates. */
+  drawShapes() {
+    if (place.clientWidth > 0) this.ground.setAutoShapes(this.shapes);
   }
 
   coordinates(shown) {
@@ -95,10 +108,30 @@ export function showChance(chance, score, flipped) {
   const percent = Math.round(100 * (chance ?? 0.5));
   bar.setAttribute("aria-valuenow", percent);
   bar.setAttribute("aria-valuetext", chance === null ? "unknown" : `${percent} percent, score ${score}`);
-  bar.firstElementChild.style.height = `${percent}%`;
+  bar.firstElementChild.style.setProperty("--part", `${percent}%`);
   const label = bar.querySelector(".bar-text");
   const isBlack = percent < 50;
   label.classList.toggle("black", isBlack);
   label.classList.toggle("top", isBlack !== flipped);
   label.textContent = score.replace(/^[+−]/, "").replace(/(\.\d)\d$/, "$1");
+}
+
+/** Shows the names above and below the board. */
+export function showNames(white, black, flipped) {
+  const names = flipped ? [white, black] : [black, white];
+  ["top", "bottom"].forEach((strip, index) => {
+    const place = document.querySelector(`#player-${strip} .name`);
+    if (place.textContent !== names[index]) place.textContent = names[index];
+  });
+}
+
+/** Shows texts as clocks; `null` hides a clock. Only a game that is going on has running clocks. */
+export function showClockTexts(white, black, flipped) {
+  const texts = flipped ? [white, black] : [black, white];
+  ["top", "bottom"].forEach((strip, index) => {
+    const clock = document.querySelector(`#player-${strip} .clock`);
+    clock.hidden = !texts[index];
+    clock.textContent = texts[index] ?? "";
+    clock.classList.remove("running", "short");
+  });
 }

@@ -17,8 +17,9 @@ export class Clock {
     this.control = control;
     const [minutes, seconds] = control.split("+").map(Number);
     this.isOn = control !== "";
+    this.minutes = minutes || 0;
     this.increment = (seconds || 0) * 1000;
-    this.left = left ?? { white: (minutes || 0) * 60000, black: (minutes || 0) * 60000 };
+    this.left = left ?? { white: this.minutes * 60000, black: this.minutes * 60000 };
     this.running = null;
     this.onFlag = onFlag;
   }

@@ -1,6 +1,7 @@
 // The engine as used by the page: one session that plays or analyses, and single commands.
 
-import { Zoothera } from "./engine/index.js";
+import { assets } from "../src/assets.js";
+import { Zoothera } from "../src/engine.js";
 
 /** The numbers of a line `info ...`, or `null` if the line has no score or no variation. */
 export function parseInfo(line) {
@@ -37,10 +38,28 @@ export function scoreText({ kind, value }, turn) {
   return `${white > 0 ? "+" : white < 0 ? "−" : ""}${(Math.abs(white) / 100).toFixed(2)}`;
 }
 
+/** Addresses of the net and of the modules with and without threads: a page gets threads only after its first visit. */
+export function filesForNextVisit() {
+  const { relaxedSimd } = Zoothera.support();
+  const modules = [false, true].filter((threads) => assets.has(threads, false) || assets.has(threads, true))
+    .map((threads) => assets.module(threads, relaxedSimd && assets.has(threads, true)));
+  return [assets.net(), ...modules].map(String);
+}
+
+/** Starts an engine. Without a network, another module than the usual one may be stored. */
+async function start(setup) {
+  try {
+    return await Zoothera.create(setup);
+  } catch (error) {
+    if (!/^the module .* cannot be loaded/.test(error.message)) throw error;
+    return Zoothera.create({ ...setup, features: { threads: false } }).catch(() => { throw error; });
+  }
+}
+
 export class Session {
   /** Starts an engine. `setup` has threads, hash, and net (bytes, or undefined for the built-in net). */
   static async open(setup) {
-    const session = new Session(await Zoothera.create(setup));
+    const session = new Session(await start(setup));
     await session.ask("uci", "uciok");
     // Castling is king takes rook everywhere, so that Chess960 needs no special case.
     session.set({ UCI_Chess960: true, UCI_ShowWDL: true });

@@ -2,54 +2,94 @@
 
 import { Analyse } from "./analyse.js";
 import { Board } from "./board.js";
-import { Session } from "./engine.js";
+import { openEditor } from "./editor.js";
+import { Session, filesForNextVisit } from "./engine.js";
+import { Loading } from "./loading.js";
 import { Play } from "./play.js";
 import { Review } from "./review.js";
 import { moveOfText } from "./rules.js";
 import { Settings, mostThreads } from "./settings.js";
+import { bindSteps } from "./steps.js";
+import { switchSounds } from "./sounds.js";
+import { showToast } from "./toast.js";
 import { isFen } from "./tree.js";
-import { startWorker } from "./offline.js";
+import { startWorker, storeFiles } from "./offline.js";
+import { watchVersion } from "./version.js";
 
 const $ = (id) => document.getElementById(id);
 
 class App {
   constructor(settings) {
     this.settings = settings;
-    this.opened = null;
+    /** The engines by use: the game on the board, and analysis and review. None disturbs the other. */
+    this.engines = new Map();
+    this.loading = new Loading();
     this.board = new Board((move) => this.mode.move(move));
     this.modes = { play: new Play(this), analyse: new Analyse(this), review: new Review(this) };
   }
 
-  get hasSession() { return this.opened !== null; }
+  isOpen(use) { return this.engines.has(use); }
 
-  /** The engine, which starts on first use. */
-  session() {
-    if (this.opened) return this.opened;
-    const { settings } = this;
-    const setup = { threads: settings.threads, hash: settings.get("hash") };
-    if (settings.netBytes) setup.net = settings.netBytes;
-    const opened = stored.then(() => Session.open(setup));
-    this.opened = opened;
-    const forget = () => { if (this.opened === opened) this.opened = null; };
+  get hasSession() { return this.isOpen("analysis"); }
+
+  /** The engine of analysis and review. */
+  session() { return this.engine("analysis"); }
+
+  /** The engine of a use, which starts on first use. */
+  engine(use) {
+    if (this.engines.has(use)) return this.engines.get(use);
+    const opened = this.open();
+    this.engines.set(use, opened);
+    const forget = () => { if (this.engines.get(use) === opened) this.engines.delete(use); };
     opened.then((session) => {
       $("about").textContent = session.name;
       session.onEnd = forget;
+      storeFiles(filesForNextVisit());
     }, forget);
     return opened;
   }
 
-  /** Restarts the engine after its settings changed. */
-  async restart() {
-    const old = this.opened;
-    this.opened = null;
-    if (old) (await old.catch(() => null))?.close();
-    this.mode.restarted();
+  async open() {
+    const { settings } = this;
+    await settled;
+    const setup = { threads: settings.threads, hash: settings.get("hash"), onProgress: (progress) => this.loading.show(progress) };
+    if (settings.netBytes) setup.net = settings.netBytes;
+    return Session.open(setup).finally(() => this.loading.hide());
   }
 
-  /** Stops a search whose result is not shown. */
-  async pause() { if (this.opened) await (await this.opened).stop(); }
+  /** Restarts the engines after their settings changed. */
+  async restart() {
+    const old = [...this.engines.values()];
+    this.engines.clear();
+    for (const opened of old) (await opened.catch(() => null))?.close();
+    this.modes.play.restarted();
+    if (this.mode !== this.modes.play) this.mode.restarted();
+  }
+
+  /** Stops an analysis whose result is not shown. */
+  async pause() { if (this.hasSession) await (await this.session()).stop(); }
 
   say(text) { $("live").textContent = text; }
+
+  /** Shows a short message, which is announced too. */
+  toast(text) {
+    showToast(text);
+    this.say(text);
+  }
+
+  /** Opens the board editor, and analyses or plays the position that it returns. */
+  async edit(fen, flipped) {
+    const result = await openEditor(fen, flipped);
+    if (result?.act === "analyse") this.analyse(result.fen);
+    if (result?.act === "play") this.playFrom(result.fen);
+  }
+
+  /** Prepares a game from a position. */
+  playFrom(fen) {
+    location.hash = "#play";
+    this.enter("play");
+    this.modes.play.setupFrom(fen);
+  }
 
   /** Shows an error; an empty text removes it. */
   alert(error) {
@@ -61,7 +101,7 @@ class App {
   async copy(text, done) {
     try {
       await navigator.clipboard.writeText(text);
-      this.say(done);
+      this.toast(done);
     } catch {
       this.alert("The browser does not allow copying.");
     }
@@ -73,17 +113,17 @@ class App {
     this.modes.review.load(pgn);
   }
 
-  /** Analyses a game or a position. */
-  analyse(text) {
+  /** Analyses a game or a position, with Black at the bottom if `flipped`. */
+  analyse(text, flipped = false) {
     location.hash = "#analyse";
     this.enter("analyse");
     $("load-text").value = text;
-    this.modes.analyse.loadText(text);
+    this.modes.analyse.loadText(text, flipped);
   }
 
-  /** Handles pasted or dropped text: games are reviewed, a position is analysed. */
+  /** Handles pasted or dropped text: a position is analysed, games are reviewed, but a game stays in the analysis. */
   receive(text) {
-    if (isFen(text)) this.analyse(text);
+    if (isFen(text) || this.mode === this.modes.analyse) this.analyse(text);
     else this.review(text);
   }
 
@@ -92,6 +132,7 @@ class App {
     this.alert("");
     $("move").value = $("typed-error").textContent = "";
     this.mode?.leave();
+    if (this.mode === this.modes.analyse) this.pause().catch(() => {});
     this.mode = this.modes[name];
     document.body.dataset.mode = name;
     document.querySelectorAll("nav a").forEach((link) => {
@@ -99,21 +140,26 @@ class App {
       else link.removeAttribute("aria-current");
     });
     for (const mode of Object.keys(this.modes)) $(`panel-${mode}`).hidden = mode !== name;
-    $("table").hidden = name === "review";
     this.mode.enter();
   }
 }
 
-/** Resolves when the service worker, if there is one, stores the files that the engine loads. */
-const stored = startWorker();
+/** Resolves when the page will not be reloaded any more for its isolation. */
+const settled = startWorker();
 const settings = new Settings();
 await settings.restoreNet();
 const app = new App(settings);
 app.board.coordinates(settings.get("coordinates"));
+switchSounds(settings.get("sounds"));
+bindSteps((where) => app.mode.go(where));
+watchVersion((text) => app.toast(text));
+$("alert").addEventListener("click", () => app.alert(""));
 
 const route = () => app.enter(["play", "analyse", "review"].find((name) => location.hash.startsWith(`#${name}`)) ?? "play");
 addEventListener("hashchange", route);
 route();
+app.modes.analyse.restore();
+app.modes.review.restore();
 
 $("typed").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -127,9 +173,17 @@ $("typed").addEventListener("submit", (event) => {
   app.mode.move(move);
 });
 
-const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", f: "flip" };
+// In an empty field for moves the arrow keys step through the game.
+$("move").addEventListener("keydown", (event) => {
+  const where = event.target.value === "" && event.key.length > 1 && KEYS[event.key];
+  if (!where || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  app.mode.go(where);
+});
+
+const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", f: "flip", n: "mistake", p: "earlier", t: "retry" };
 /** Elements in which the keys have another meaning. */
-const OWN_KEYS = "input:not([type=checkbox]), textarea, select, dialog";
+const OWN_KEYS = "input:not([type=checkbox]), textarea, select, dialog, [role=dialog]";
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest(OWN_KEYS)) return;
   const where = KEYS[event.key];
@@ -169,6 +223,7 @@ const showSettings = () => {
     : "This page has one thread. More need a server that isolates it, or the page's own service worker: reload once.";
   $("hash").value = settings.get("hash");
   $("coordinates").checked = settings.get("coordinates");
+  $("sounds").checked = settings.get("sounds");
   $("net-name").textContent = settings.netName || "The built-in network is used.";
   $("net-default").hidden = !settings.netName;
 };
@@ -181,6 +236,10 @@ $("settings").addEventListener("click", (event) => { if (event.target === $("set
 $("coordinates").addEventListener("change", ({ target }) => {
   settings.put({ coordinates: target.checked });
   app.board.coordinates(target.checked);
+});
+$("sounds").addEventListener("change", ({ target }) => {
+  settings.put({ sounds: target.checked });
+  switchSounds(target.checked);
 });
 for (const id of ["threads", "hash"]) {
   $(id).addEventListener("change", ({ target }) => {
@@ -196,7 +255,7 @@ const useNet = async (name, bytes) => {
   await settings.putNet(name, bytes);
   await app.restart();
   try {
-    await app.session();
+    await app.engine(app.mode === app.modes.play ? "play" : "analysis");
   } catch (error) {
     $("settings-error").textContent = error.message;
     await settings.putNet(oldName, oldBytes);
@@ -212,4 +271,4 @@ $("net").addEventListener("change", async ({ target }) => {
 $("net-default").addEventListener("click", () => useNet("", null));
 
 // The engine starts at once, so that the first move is fast and its files are stored for offline use.
-app.session().catch((error) => app.alert(error));
+app.engine(app.mode === app.modes.play ? "play" : "analysis").catch((error) => app.alert(error));

@@ -1,9 +1,18 @@
 // A game against a level.
 
+import { makeComment } from "./lib/chessops/pgn.js";
+import { chess960Fen } from "./chess960.js";
 import { Clock } from "./clock.js";
+import { Games } from "./games.js";
 import { showMoves } from "./moves.js";
 import { INITIAL_FEN, fenOf, moveOfUci, outcome, repetitionKey, spoken } from "./rules.js";
-import { Tree } from "./tree.js";
+import { moveSound, playSound } from "./sounds.js";
+import { showSteps } from "./steps.js";
+import { gameOf, liveGames, storeGame, storeLive } from "./store.js";
+import { claim, release } from "./tabs.js";
+import { bindTime, chosenTime, showTime } from "./timecontrol.js";
+import { confirmed } from "./toast.js";
+import { Tree, treeOfPgn } from "./tree.js";
 
 const $ = (id) => document.getElementById(id);
 /** Minimum milliseconds of a reply: an instant reply is easily overlooked. */
@@ -12,8 +21,10 @@ const SHORTEST = 350;
 const FULL = 3300;
 const DIFFICULTY = [[800, "Very easy"], [1200, "Easy"], [1600, "Medium"], [2000, "Hard"], [2500, "Very hard"],
   [3299, "Hardly to be beaten"]];
-/** Storage key of an unfinished game, for a reload of the page. */
-const KEY = "zoothera-game";
+/** Key of the game on the board in the storage of this tab, for a reload of the page. */
+const SHOWN = "zoothera-shown";
+/** Plies before which the engine refuses a draw. */
+const DRAW_FROM = 30;
 
 const levelText = (level) => (level >= FULL ? "Full strength" : String(level));
 const levelHint = (level) => DIFFICULTY.find(([end]) => level <= end)?.[1] ?? "All that this device can do";
@@ -30,14 +41,24 @@ export class Play {
     this.clock = new Clock("", () => {});
     const { settings } = app;
     $("level").value = settings.get("level");
-    $("time").value = settings.get("time");
+    showTime(settings.get("time"));
+    bindTime();
+    /** Position of the next game if it is neither the usual one nor one of Chess960. */
+    this.from = null;
+    $("start-from").addEventListener("change", ({ target }) => this.chooseStart(target.value));
+    $("return").addEventListener("click", () => this.look(this.node));
     document.querySelector(`[name="colour"][value="${settings.get("colour")}"]`).checked = true;
     $("level").addEventListener("input", () => this.showLevel());
     $("setup").addEventListener("submit", (event) => { event.preventDefault(); this.start(); });
     $("panel-play").addEventListener("click", ({ target }) => this.act(target.closest("[data-do]")?.dataset.do));
+    $("setup").addEventListener("change", () => this.state === "setup" && this.show());
     this.showLevel();
-    this.restore();
+    this.games = new Games((game) => this.open(game), (id) => this.id === id);
+    this.restored = this.restore();
     setInterval(() => this.showClocks(), 100);
+    // A reload, or the end of the browser, gives no time back.
+    setInterval(() => this.clock.running && this.save(), 1000);
+    addEventListener("pagehide", () => this.save());
   }
 
   get level() { return Number($("level").value); }
@@ -52,15 +73,17 @@ export class Play {
 
   act(what) {
     const acts = { takeback: () => this.takeBack(), flip: () => { this.turned = !this.turned; this.show(); },
-      resign: () => this.resign(), again: () => this.setup(), review: () => this.app.review(this.pgn()),
-      analyse: () => this.app.analyse(this.pgn()), copy: () => this.app.copy(this.pgn(), "The game was copied.") };
+      resign: () => this.resign(), draw: () => this.offerDraw(), again: () => this.again(), review: () => this.app.review(this.pgn()),
+      analyse: () => this.app.analyse(this.pgn(), this.side === "black"),
+      copy: () => this.app.copy(this.pgn(), "The game was copied.") };
     acts[what]?.();
   }
 
   setup() {
+    this.shelve();
     this.viewed = null;
     this.state = "setup";
-    this.tree = new Tree();
+    this.tree = new Tree(this.from ?? INITIAL_FEN);
     this.node = this.tree.root;
     this.clock.stop();
     this.clock = new Clock("", () => {});
@@ -68,75 +91,163 @@ export class Play {
     $("start").focus();
   }
 
+  /** Starts over. A game that is going on is put aside after a question. */
+  async again() { if (await this.mayLeave()) this.setup(); }
+
+  /** Whether the game on the board may be put aside: there is none, it has no move, or the user agrees. */
+  async mayLeave() {
+    if (this.state !== "playing" || !this.node.parent) return true;
+    return confirmed("A game is going on. It stays in the list of your games.", "New game");
+  }
+
+  /** Handles the choice of the first position; "A position" opens the editor. */
+  async chooseStart(value) {
+    if (value === "board") return this.app.edit(this.from ?? INITIAL_FEN, this.flipped);
+    this.from = null;
+    this.setup();
+  }
+
+  /** Prepares a game from a position. */
+  async setupFrom(fen) {
+    if (!(await this.mayLeave())) return;
+    this.from = fen;
+    $("start-from").value = "board";
+    this.setup();
+  }
+
   async start() {
+    this.shelve();
     this.viewed = null;
     const colour = document.querySelector('[name="colour"]:checked').value;
-    this.app.settings.put({ level: this.level, time: $("time").value, colour });
+    this.app.settings.put({ level: this.level, time: chosenTime(), colour });
     this.side = colour === "random" ? (Math.random() < 0.5 ? "white" : "black") : colour;
     this.turned = false;
     this.playing = this.level;
-    this.tree = new Tree();
+    this.started = Date.now();
+    this.id = `${this.started}-${Math.random().toString(36).slice(2, 8)}`;
+    this.tree = new Tree($("start-from").value === "chess960" ? chess960Fen() : this.from ?? INITIAL_FEN);
     this.node = this.tree.root;
+    this.score = null;
     this.keys = [repetitionKey(this.node.position)];
     this.result = "*";
-    this.clock = new Clock($("time").value, (side) => this.flag(side));
+    this.clock = new Clock(chosenTime(), (side) => this.flag(side));
+    this.begin();
     // Focus would open the keyboard of a phone.
     if (matchMedia("(pointer: fine)").matches) $("move").focus({ preventScroll: true });
-    this.begin();
   }
 
-  /** Waits for the engine, which may still be loading, and then continues the game. */
-  async begin() {
-    const { tree } = this;
-    this.state = "loading";
-    this.show();
-    try {
-      await (await this.app.session()).newGame();
-    } catch (error) {
-      if (this.tree === tree) this.setup();
-      return this.app.alert(error);
-    }
-    if (this.tree !== tree || this.state !== "loading") return;
+  /** Continues the game. The board can be used while the engine is loading. */
+  begin() {
     this.state = "playing";
+    claim(this.id, () => this.lose());
+    try { sessionStorage.setItem(SHOWN, this.id); } catch { /* Storage is off: a reload shows the newest game. */ }
     this.next();
   }
 
-  /** Stores the game until it is over. */
-  save() {
-    const { side, playing, clock } = this;
-    const game = { side, level: playing, moves: this.node.moves, control: clock.control, left: clock.now() };
-    try {
-      if (this.state === "playing") localStorage.setItem(KEY, JSON.stringify(game));
-      else localStorage.removeItem(KEY);
-    } catch { /* Storage is disabled: closing the page loses the game. */ }
+  /** The game as it is stored. */
+  record() {
+    const { id, started, side, playing, clock, result, reason } = this;
+    return { id, started, side, level: playing, opponent: levelText(playing), control: clock.control, left: clock.now(),
+      moves: Math.ceil(this.node.ply / 2), pgn: this.pgn(), result, reason };
   }
 
-  /** Continues the stored game. */
-  restore() {
-    try {
-      const game = JSON.parse(localStorage.getItem(KEY));
-      if (!game?.moves?.length) return;
-      const tree = new Tree();
-      let node = tree.root;
-      const keys = [repetitionKey(node.position)];
-      for (const uci of game.moves) {
-        node = tree.play(node, moveOfUci(node.position, uci));
-        keys.push(repetitionKey(node.position));
-      }
-      Object.assign(this, { tree, node, keys, side: game.side, playing: game.level, result: "*" });
-      this.clock = new Clock(game.control, (side) => this.flag(side), game.left);
-      this.begin();
-    } catch { localStorage.removeItem(KEY); }
+  /** Stores the game that is going on. */
+  save() { if (this.state === "playing") storeLive(this.record()); }
+
+  /** Puts the game on the board aside. It can be continued from the list, but not by a reload. */
+  shelve() {
+    if (this.state === "playing") storeLive({ ...this.record(), isAside: true });
+    this.clock.stop();
+    if (!this.id) return;
+    release(this.id);
+    this.id = null;
+    try { sessionStorage.removeItem(SHOWN); } catch { /* Storage is off. */ }
+    this.games.refresh();
+    this.halt();
+  }
+
+  /** Stops the search of the game on the board. */
+  async halt() { if (this.app.isOpen("play")) await (await this.app.engine("play")).stop(); }
+
+  /** Shows the game that this tab had before a reload, or else continues the newest unfinished one. */
+  async restore() {
+    let shown = null;
+    try { shown = sessionStorage.getItem(SHOWN); } catch { /* Storage is off. */ }
+    await this.games.refresh();
+    const game = (shown && await gameOf(shown)) ?? liveGames().find(({ isAside }) => !isAside);
+    // A first click may have started another game.
+    if (game && this.state === "setup") await this.open(game, true);
+  }
+
+  /** Opens a stored game: continues it, or shows it if it is over. */
+  async open(game, isRestored = false) {
+    if (game.result === "*" && !(await this.mayContinue(game, isRestored))) return;
+    if (game.id !== this.id) this.shelve();
+    let tree;
+    try { tree = treeOfPgn(game.pgn); } catch { tree = new Tree(); }
+    const node = tree.mainLine().at(-1);
+    const keys = tree.mainLine().map(({ position }) => repetitionKey(position));
+    Object.assign(this, { tree, node, keys, viewed: null, id: game.id, started: game.started, side: game.side,
+      playing: game.level, result: game.result, reason: game.reason });
+    this.clock = new Clock(game.control, (side) => this.flag(side), game.left);
+    if (game.result === "*") this.begin();
+    else this.state = "over";
+    try { sessionStorage.setItem(SHOWN, this.id); } catch { /* Storage is off. */ }
+    this.show();
+    this.games.refresh();
+  }
+
+  /** Whether this tab may continue a game. If another one has it open, the user can take it over. */
+  async mayContinue({ id }, isRestored) {
+    if (await claim(id, () => this.lose())) return true;
+    if (isRestored) {
+      this.app.alert("Your game is open in another tab. Continue it there, or choose it in the list of your games to continue it here.");
+      return false;
+    }
+    return (await confirmed("This game is open in another tab.", "Continue it here")) && claim(id, () => this.lose(), true);
+  }
+
+  /** Called when another tab has taken the game over. */
+  lose() {
+    if (this.state !== "playing") return;
+    // Not stored: the other tab has the current state.
+    this.state = "lost";
+    this.id = null;
+    this.halt();
+    this.setup();
+    this.app.alert("Your game is continued in another tab.");
   }
 
   /** Starts the search of the side to move, or ends the game. */
   next() {
     const over = outcome(this.node.position, this.keys);
     if (over) return this.end(...over);
-    this.clock.start(this.node.position.turn);
     this.save();
     this.show();
     if (!this.mayMove) this.reply();
+    else {
+      this.startClock(this.node);
+      if (this.app.mode === this) this.app.board.playPremove();
+    }
+  }
+
+  /** Starts the clock of the side to move as soon as the engine is loaded. Returns the engine, or `null` if the game went on. */
+  async startClock(node) {
+    try {
+      const session = await this.app.engine("play");
+      if (session.game !== this.id) {
+        session.game = this.id;
+        await session.newGame();
+      }
+      if (this.state !== "playing" || this.node !== node) return null;
+      this.isLoaded = true;
+      if (!this.clock.running) this.clock.start(node.position.turn);
+      this.show();
+      return session;
+    } catch (error) {
+      this.app.alert(error);
+      return null;
+    }
   }
 
   /** Makes the engine move. If the engine ends, it is started once more. */
@@ -144,17 +255,17 @@ export class Play {
     const node = this.node;
     const begin = performance.now();
     try {
-      const session = await this.app.session();
+      const session = await this.startClock(node);
+      if (!session) return;
       const isFull = this.playing >= FULL;
       const options = { UCI_AnalyseMode: false, UCI_LimitStrength: !isFull, MultiPV: 1 };
       if (!isFull) options.UCI_Elo = this.playing;
       const limits = this.clock.isOn ? this.clock.limits() : "movetime 2000";
-      const best = await session.search(node, INITIAL_FEN, limits, options);
+      const best = await session.search(node, this.tree.fen, limits, options, ({ score }) => { this.score = score; });
       if (!best || this.state !== "playing" || this.node !== node) return;
       await new Promise((resolve) => setTimeout(resolve, begin + SHORTEST - performance.now()));
       if (this.state !== "playing" || this.node !== node) return;
       const move = moveOfUci(node.position, best);
-      this.clock.press();
       this.append(move);
       this.app.say(`${node.position.turn === "white" ? "White" : "Black"} plays ${spoken(this.node.san)}.`);
       this.next();
@@ -166,18 +277,25 @@ export class Play {
   }
 
   /** Called when the engine has new settings; its search is lost. */
-  restarted() { if (this.state === "playing" && !this.mayMove) this.reply(); }
+  restarted() {
+    if (this.state !== "playing") return;
+    if (this.mayMove) this.startClock(this.node);
+    else this.reply();
+  }
 
   append(move) {
+    this.clock.press();
+    const side = this.node.position.turn;
     this.node = this.tree.play(this.node, move);
+    if (this.clock.isOn) this.node.comments = [makeComment({ clock: Math.max(0, this.clock.of(side)) / 1000 })];
     this.viewed = null;
     this.keys.push(repetitionKey(this.node.position));
+    moveSound(this.node.san);
   }
 
   /** Handles a legal move of the user on the board. */
   move(move) {
     if (!this.mayMove) return;
-    this.clock.press();
     this.append(move);
     this.next();
   }
@@ -193,15 +311,26 @@ export class Play {
     this.keys.length = node.ply + 1;
     this.app.say("The last move was taken back.");
     this.show();
-    await (await this.app.session()).stop();
+    this.clock.stop();
+    await this.halt();
     if (this.node !== node) return;
-    this.clock.start(node.position.turn);
+    await this.startClock(node);
     this.save();
-    this.show();
   }
 
-  resign() {
-    if (!["playing", "loading"].includes(this.state)) return;
+  /** Offers a draw. The engine accepts unless it is ahead or the game has just begun. */
+  offerDraw() {
+    if (!this.mayMove) return this.app.toast("Offer a draw when it is your turn.");
+    const isAhead = !this.score || (this.score.kind === "mate" ? this.score.value > 0 : this.score.value > 0);
+    if (isAhead || this.node.ply < DRAW_FROM) return this.app.toast("Zoothera declines the draw.");
+    return this.end("1/2-1/2", "Draw by agreement.");
+  }
+
+  async resign() {
+    if (this.state !== "playing") return;
+    const { tree } = this;
+    if (!(await confirmed("Resign this game?", "Resign")) || this.tree !== tree) return;
+    if (this.state !== "playing") return;
     this.end(this.side === "white" ? "0-1" : "1-0", "You resigned.");
   }
 
@@ -217,16 +346,29 @@ export class Play {
     this.state = "over";
     this.result = result;
     this.reason = reason;
-    this.save();
+    const game = this.record();
+    // The store of finished games answers later, and the page may close before.
+    storeLive(game);
     this.show();
-    await (await this.app.session()).stop();
+    this.keepFocus();
+    playSound("end");
+    await storeGame(game);
+    this.games.refresh();
+    await this.halt();
+  }
+
+  /** Moves the focus from a control that the end of the game has hidden. */
+  keepFocus() {
+    const { activeElement: at } = document;
+    if (this.app.mode === this && !at.checkVisibility()) $("over-buttons").querySelector("button").focus({ preventScroll: true });
   }
 
   pgn() {
     const engine = `Zoothera ${levelText(this.playing)}`;
     const names = this.side === "white" ? ["You", engine] : [engine, "You"];
-    const date = new Date().toISOString().slice(0, 10).replaceAll("-", ".");
+    const date = new Date(this.started).toISOString().slice(0, 10).replaceAll("-", ".");
     const headers = { Event: "Game on this device", Date: date, White: names[0], Black: names[1], Result: this.result };
+    if (this.clock.isOn) headers.TimeControl = `${this.clock.minutes * 60}+${this.clock.increment / 1000}`;
     return this.tree.pgn(new Map(Object.entries(headers)));
   }
 
@@ -255,9 +397,9 @@ export class Play {
   }
 
   statusText() {
-    if (this.state === "loading") return "The engine is loading…";
     const result = this.result.replace("1/2-1/2", "½–½").replace("-", "–").replace("*", "");
     if (this.state === "over") return `${this.reason} ${result}`;
+    if (!this.mayMove && !this.isLoaded) return "Zoothera replies as soon as it is loaded.";
     return this.mayMove ? (this.node.position.isCheck() ? "Check. Your move." : "Your move.") : "Zoothera is thinking…";
   }
 
@@ -267,7 +409,7 @@ export class Play {
     if (isSetup) this.side = document.querySelector('[name="colour"]:checked').value === "black" ? "black" : "white";
     $("setup").hidden = !isSetup;
     $("playing").hidden = isSetup;
-    $("play-buttons").hidden = $("typed").hidden = !["playing", "loading"].includes(this.state);
+    $("play-buttons").hidden = $("typed").hidden = this.state !== "playing";
     $("over-buttons").hidden = this.state !== "over";
     const engine = isSetup ? "Zoothera" : `Zoothera · ${levelText(this.playing)}`;
     const names = this.flipped === (this.side === "black") ? [engine, "You"] : ["You", engine];
@@ -278,16 +420,17 @@ export class Play {
     const takeBack = document.querySelector('[data-do="takeback"]');
     takeBack.disabled = this.state !== "playing" || this.node.ply < (this.side === "white" ? 1 : 2);
     const node = this.viewed ?? this.node;
-    showMoves($("play-moves"), this.tree, node, (chosen) => this.look(chosen));
-    this.app.board.show({ node, movable: this.mayMove && !this.viewed, flipped: this.flipped });
+    $("return").hidden = !this.viewed;
+    if (this.viewed) $("return").textContent = `This is an earlier position. Back to move ${Math.ceil(this.node.ply / 2)}`;
+    showSteps(!node.parent, node === this.node);
+    const result = this.state === "over" ? this.result.replace("1/2-1/2", "½–½").replace("-", "–").replace("*", "") : "";
+    showMoves($("play-moves"), this.tree, node, (chosen) => this.look(chosen), result);
+    const premover = this.state === "playing" && !this.viewed ? this.side : null;
+    this.app.board.show({ node, movable: this.mayMove && !this.viewed, flipped: this.flipped, premover });
     this.showClocks();
   }
 
-  /** An analysis in the meantime may have stopped the engine. */
-  enter() {
-    this.show();
-    this.restarted();
-  }
+  enter() { this.show(); }
 
   leave() {}
 }

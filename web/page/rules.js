@@ -7,12 +7,39 @@ import { makeSquare, makeUci, parseUci } from "./lib/chessops/util.js";
 
 export { INITIAL_FEN, makeSan };
 
+/** Reasons by the codes of chessops, in the words of the command line. */
+const REASONS = {
+  ERR_BOARD: "the board does not have eight ranks of eight squares with the letters PNBRQK and pnbrqk",
+  ERR_TURN: "the side to move is not w or b",
+  ERR_CASTLING: "the castling rights are not letters such as KQkq, or -",
+  ERR_EP_SQUARE: "the en passant square is not a square such as e3, or -",
+  ERR_HALFMOVES: "the halfmove clock is not a number",
+  ERR_FULLMOVES: "the move number is not a number",
+  ERR_FEN: "there is more text after the six fields",
+  ERR_EMPTY: "the board is empty",
+  ERR_PAWNS_ON_BACKRANK: "a pawn stands on the first or last rank",
+};
+
+/** Why a FEN is not a legal position. `setup` is undefined if the FEN cannot be read. */
+function reason(code, setup) {
+  if (code === "ERR_KINGS") {
+    const { king } = setup.board;
+    const isMissing = ["white", "black"].some((side) => setup.board[side].intersect(king).isEmpty());
+    return isMissing ? "a side has no king" : "a side has more than one king";
+  }
+  if (code === "ERR_OPPOSITE_CHECK") {
+    return setup.turn === "white" ? "Black is in check, but White is to move" : "White is in check, but Black is to move";
+  }
+  return REASONS[code] ?? "the position cannot occur in a game";
+}
+
+/** The error for a position that chessops refuses. */
+export const positionError = (error, setup) => new Error(`This is not a legal position: ${reason(error.message, setup)}.`);
+
 /** The position of a FEN. Throws an error with the reason if the FEN is invalid. */
 export function positionOf(fen) {
-  return parseFen(fen.trim()).chain((setup) => Chess.fromSetup(setup)).unwrap(
-    (position) => position,
-    (error) => { throw new Error(`This is not a legal position: ${error.message}`); },
-  );
+  const setup = parseFen(fen.trim()).unwrap((value) => value, (error) => { throw positionError(error); });
+  return Chess.fromSetup(setup).unwrap((position) => position, (error) => { throw positionError(error, setup); });
 }
 
 export const fenOf = (position) => makeFen(position.toSetup());
@@ -63,21 +90,6 @@ export function moveOfText(position, text) {
     if (found.length === 1) return found[0][1];
   }
   return null;
-}
-
-/** The moves of an engine's line as SAN with numbers, up to the first illegal move. */
-export function lineText(position, ucis) {
-  let at = position;
-  const words = [];
-  for (const uci of ucis) {
-    const move = moveOfUci(at, uci);
-    if (!move) break;
-    if (at.turn === "white") words.push(`${at.fullmoves}.`);
-    else if (words.length === 0) words.push(`${at.fullmoves}…`);
-    words.push(makeSan(at, move));
-    at = after(at, move);
-  }
-  return words.join(" ");
 }
 
 /** Key of a position for the repetition rule. */

@@ -3,7 +3,8 @@
 const KEY = "zoothera";
 const NET_CACHE = "zoothera-net";
 const DEFAULTS = {
-  level: 1200, colour: "white", time: "10+5", lines: 3, effort: 60000, hash: 32, coordinates: true,
+  level: 1200, colour: "white", time: "", analysing: false, lines: 3, effort: 60000, hash: 32, coordinates: true,
+  sounds: true,
 };
 
 /** Maximum number of threads on this page: one without cross-origin isolation. */

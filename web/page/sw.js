@@ -7,14 +7,28 @@ const FILES = ["./"];
 
 const CACHE = `zoothera-page-${VERSION}`;
 
+/** A request that is answered by the browser's cache only if the server confirms it. */
+const confirmed = (url) => new Request(url, { cache: "no-cache" });
+
 // A new version waits until all tabs of the old one are closed: an open page loads parts of the engine later, and
 // these parts must be from its own version.
 addEventListener("install", (event) => {
-  event.waitUntil((async () => {
-    const cache = await caches.open(CACHE);
-    await cache.addAll(FILES.map((file) => new Request(file, { cache: "reload" })));
-  })());
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES.map(confirmed))));
 });
+
+// The page names the parts of the engine that its next visit will need.
+addEventListener("message", (event) => {
+  const { store } = event.data ?? {};
+  if (Array.isArray(store)) event.waitUntil(storeAll(store));
+});
+
+/** Stores files that are not stored yet, one after the other. A failure leaves the rest to the next visit. */
+async function storeAll(urls) {
+  const cache = await caches.open(CACHE);
+  for (const url of urls) {
+    if (new URL(url).origin === location.origin && !(await cache.match(url))) await cache.add(confirmed(url)).catch(() => {});
+  }
+}
 
 addEventListener("activate", (event) => {
   event.waitUntil((async () => {
@@ -33,20 +47,19 @@ const isolated = (response) => {
   return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
 };
 
-/**
- * The stored file, or the server's file, which is then stored. A module that only some browsers need is stored on
- * first use.
- */
-async function answer(request) {
+/** The stored file, or the server's file, which is stored while it arrives. */
+async function answer(event) {
+  const { request } = event;
   const cache = await caches.open(CACHE);
   const stored = await cache.match(request, { ignoreSearch: true });
   if (stored) return isolated(stored);
-  const response = await fetch(request);
-  if (response.status === 200) await cache.put(request, response.clone());
+  // Parts of the engine must be from the version of the page.
+  const response = await fetch(request.url.endsWith(".gz") ? confirmed(request.url) : request);
+  if (response.status === 200) event.waitUntil(cache.put(request, response.clone()).catch(() => {}));
   return isolated(response);
 }
 
 addEventListener("fetch", (event) => {
   const { request } = event;
-  if (request.method === "GET" && new URL(request.url).origin === location.origin) event.respondWith(answer(request));
+  if (request.method === "GET" && new URL(request.url).origin === location.origin) event.respondWith(answer(event));
 });

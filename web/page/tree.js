@@ -4,21 +4,27 @@ import { parsePgn, startingPosition, makePgn, defaultGame, ChildNode } from "./l
 import { parseSan } from "./lib/chessops/san.js";
 import { INITIAL_FEN, after, fenOf, makeSan, positionOf, uciOf } from "./rules.js";
 
-/** A position of the tree and the move that led to it. */
+/** A position of the tree and the move that led to it. Games of thousands of moves are possible, so nothing is recursive. */
 class Node {
   constructor(position, parent = null, move = null, san = "") {
     Object.assign(this, { position, parent, move, san, children: [] });
+    this.ply = parent ? parent.ply + 1 : 0;
+    this.root = parent ? parent.root : this;
     /** White's winning chances from 0 to 1, and the score as text, once the engine has searched the position. */
     this.chance = null;
     this.score = "";
+    /** Comments before and after the move, and its glyphs, as the PGN has them. */
+    this.startingComments = [];
+    this.comments = [];
+    this.nags = [];
   }
 
-  get ply() { return this.parent ? this.parent.ply + 1 : 0; }
-
   /** The moves from the root in UCI notation. */
-  get moves() { return this.parent ? [...this.parent.moves, uciOf(this.move)] : []; }
-
-  get root() { return this.parent ? this.parent.root : this; }
+  get moves() {
+    const moves = [];
+    for (let node = this; node.parent; node = node.parent) moves.push(uciOf(node.move));
+    return moves.reverse();
+  }
 }
 
 export class Tree {
@@ -57,38 +63,87 @@ export class Tree {
       game.headers.set("SetUp", "1");
       game.headers.set("FEN", this.fen);
     }
-    const copy = (from, to) => from.children.forEach((child) => {
-      const made = new ChildNode({ san: child.san });
-      to.children.push(made);
-      copy(child, made);
-    });
-    copy(this.root, game.moves);
+    if (this.root.comments.length > 0) game.comments = this.root.comments;
+    const waiting = [[this.root, game.moves]];
+    while (waiting.length > 0) {
+      const [from, to] = waiting.pop();
+      for (const child of from.children) {
+        const { san, startingComments, comments, nags } = child;
+        const made = new ChildNode({ san, startingComments, comments, nags });
+        to.children.push(made);
+        waiting.push([child, made]);
+      }
+    }
     return makePgn(game);
+  }
+
+  /** The indices of the children on the way to a node. */
+  static pathOf(node) {
+    const path = [];
+    for (let at = node; at.parent; at = at.parent) path.push(at.parent.children.indexOf(at));
+    return path.reverse();
+  }
+
+  /** The node at the end of a path, or the last one that exists. */
+  at(path) {
+    let node = this.root;
+    for (const index of path) node = node.children[index] ?? node;
+    return node;
   }
 }
 
-/** The first game of a PGN text as a tree. Throws an error that names the first illegal move. */
-export function treeOfPgn(text) {
-  const [game] = parsePgn(text);
-  if (!game || (game.moves.children.length === 0 && !game.headers.has("FEN"))) {
-    throw new Error("There is no game in this text. A game is a list of moves such as 1. e4 e5 2. Nf3.");
-  }
+const NO_GAME = "There is no game in this text. A game is a list of moves such as 1. e4 e5 2. Nf3.";
+
+/** The games of a PGN text. Throws an error if there is none. */
+export function gamesOfPgn(text) {
+  const games = parsePgn(text).filter(({ moves, headers }) => moves.children.length > 0 || headers.has("FEN"));
+  if (games.length === 0) throw new Error(NO_GAME);
+  return games;
+}
+
+/**
+ * A game of a PGN text as a tree, up to the first illegal move of each line. `fault` of the tree describes what was left
+ * out, or is empty.
+ */
+export function treeOfGame(game) {
   const start = startingPosition(game.headers).unwrap(
     (position) => position,
-    (error) => { throw new Error(`The game's FEN is not a legal position: ${error.message}`); },
+    () => {
+      if (game.headers.has("FEN")) positionOf(game.headers.get("FEN"));
+      throw new Error(`The variant ${game.headers.get("Variant")} is not played here.`);
+    },
   );
   if (start.rules !== "chess") throw new Error(`The variant ${game.headers.get("Variant")} is not played here.`);
   const tree = new Tree(fenOf(start));
   tree.headers = game.headers;
-  const copy = (from, to) => from.children.forEach((child) => {
-    const move = parseSan(to.position, child.data.san);
-    const number = `${to.position.fullmoves}${to.position.turn === "white" ? "." : "…"}`;
-    if (!move) throw new Error(`Move ${number} ${child.data.san} is not legal.`);
-    copy(child, tree.play(to, move));
-  });
-  copy(game.moves, tree.root);
+  tree.root.comments = game.comments ?? [];
+  const faults = [];
+  const waiting = [[game.moves, tree.root, true]];
+  while (waiting.length > 0) {
+    const [from, to, isMain] = waiting.pop();
+    from.children.forEach((child, index) => {
+      const { san, startingComments = [], comments = [], nags = [] } = child.data;
+      const isMainChild = isMain && index === 0;
+      const move = parseSan(to.position, san);
+      if (!move) return faults.push({ isMain: isMainChild, text: faultText(to, san) });
+      const node = tree.play(to, move);
+      for (const [own, read] of [[node.startingComments, startingComments], [node.comments, comments], [node.nags, nags]]) {
+        own.push(...read.filter((item) => !own.includes(item)));
+      }
+      return waiting.push([child, node, isMainChild]);
+    });
+  }
+  const worst = faults.find(({ isMain }) => isMain) ?? faults[0];
+  tree.fault = !worst ? "" : worst.isMain ? `${worst.text} The game was loaded up to this move.`
+    : `${worst.text} ${faults.length > 1 ? `${faults.length} variations were` : "The variation was"} loaded up to the illegal move.`;
   return tree;
 }
+
+const faultText = ({ position }, san) =>
+  `Move ${position.fullmoves}${position.turn === "white" ? "." : "…"} ${san} is not legal.`;
+
+/** The first game of a PGN text as a tree. */
+export const treeOfPgn = (text) => treeOfGame(gamesOfPgn(text)[0]);
 
 /** Whether a text looks like a FEN. */
 export const isFen = (text) => /^\s*([pnbrqkPNBRQK1-8]+\/){7}[pnbrqkPNBRQK1-8]+\s/.test(`${text} `);

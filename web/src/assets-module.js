@@ -1,11 +1,12 @@
 // Addresses of the package's files, for an ES module. Bundlers recognise only exactly this form.
 
-/** The package's modules, as listed by build.mjs. */
-const BUILT = [];
+import { BUILT } from "./built.js";
 
 export const assets = {
-  has: (threads, relaxed) => BUILT.includes(`zoothera${threads ? "-threads" : ""}${relaxed ? "-relaxed" : ""}.wasm`),
+  has: (threads, relaxed) => `zoothera${threads ? "-threads" : ""}${relaxed ? "-relaxed" : ""}.wasm` in BUILT,
+  size: (url) => BUILT[url.replace(/[?#].*/, "").replace(/.*\//, "")] ?? 0,
   worker: () => new URL("./worker.js", import.meta.url),
+  net: () => new URL("./zoothera.nnue.gz", import.meta.url),
   module: (threads, relaxed) => {
     if (threads) {
       return relaxed

@@ -1,5 +1,7 @@
 // The addresses of the package's files, for a script: next to the script itself.
 
+import { BUILT } from "./built.js";
+
 /** The address of a local file. */
 function fileUrl(path) {
   const slashes = path.replace(/\\/g, "/");
@@ -12,13 +14,12 @@ function here() {
   return globalThis.location?.href ?? fileUrl(process.argv[1]);
 }
 
-/** The package's modules, as listed by build.mjs. */
-const BUILT = [];
-
 const name = (threads, relaxed) => `zoothera${threads ? "-threads" : ""}${relaxed ? "-relaxed" : ""}.wasm`;
 
 export const assets = {
-  has: (threads, relaxed) => BUILT.includes(name(threads, relaxed)),
+  has: (threads, relaxed) => name(threads, relaxed) in BUILT,
+  size: (url) => BUILT[url.replace(/[?#].*/, "").replace(/.*\//, "")] ?? 0,
   worker: () => new URL("./worker.js", here()),
+  net: () => new URL("./zoothera.nnue.gz", here()),
   module: (threads, relaxed) => new URL(name(threads, relaxed), here()),
 };

@@ -6,25 +6,50 @@ import { Replacing } from "./replacing.js";
 import { compile, readBytes } from "./platform.js";
 import { support } from "./support.js";
 
+/** The net's file in the module's working directory: `src/nnue/network.rs` reads it. */
 const NET = "net.nnue";
+/** Name of the custom section with the net of a one-file module, see embed.js. */
+const NET_SECTION = "zoothera.net";
 const PAGE = 65536;
 const MIB = 1 << 20;
 /** The same limits as in the module, see `.ci/web`. */
 const INITIAL_MEMORY = 64 * MIB;
 const MAXIMUM_MEMORY = 2048 * MIB;
 
-/** Compiled modules by address. */
-const modules = new Map();
+/** Compiled modules and nets by address: each is loaded once. */
+const loaded = new Map();
 
-function compiled(url) {
+function once(url, load) {
   const key = String(url);
-  if (!modules.has(key)) {
-    const module = compile(url);
-    modules.set(key, module);
+  if (!loaded.has(key)) {
+    const result = load(url);
+    loaded.set(key, result);
     // A failure may be temporary.
-    module.catch(() => modules.delete(key));
+    result.catch(() => loaded.delete(key));
   }
-  return modules.get(key);
+  return loaded.get(key);
+}
+
+/** Sums the bytes of several downloads for `onProgress`. `sizes` has the expected bytes of each download. */
+class Progress {
+  constructor(onProgress, sizes) {
+    this.onProgress = onProgress;
+    this.sizes = sizes;
+    this.parts = new Map();
+  }
+
+  /** The listener of one download. */
+  of(url) {
+    if (!this.onProgress) return undefined;
+    const key = String(url);
+    this.parts.set(key, 0);
+    return (bytes) => {
+      this.parts.set(key, this.parts.get(key) + bytes);
+      const sum = (values) => values.reduce((total, value) => total + value, 0);
+      const arrived = sum([...this.parts.values()]);
+      this.onProgress({ loaded: arrived, total: Math.max(arrived, sum([...this.parts.keys()].map((one) => this.sizes(one)))) });
+    };
+  }
 }
 
 /** Shared memory for this number of threads and MiB of hash table, or `undefined` if the browser refuses. */
@@ -92,26 +117,29 @@ export class Zoothera {
     this.isOver = false;
   }
 
-  async begin({ threads = 1, hash = 16, net, module, worker, features }) {
+  async begin({ threads = 1, hash = 16, net, module, worker, features, onProgress }) {
     this.features = { ...support(), ...features };
     if (!this.features.simd) throw new Error("Zoothera needs WebAssembly with SIMD: a browser of 2023 or later");
     const { phone, cores } = this.features;
     this.hash = Math.max(1, Math.min(Math.floor(hash), phone ? 32 : 1024));
     const wanted = Math.max(1, Math.min(Math.floor(threads), cores));
-    const netBytes = net === undefined ? undefined : await loadNet(net);
-    this.files = netBytes ? { [NET]: netBytes } : {};
+    this.progress = new Progress(onProgress, (url) => assets.size(url));
     this.workerUrl = worker === undefined ? assets.worker() : absolute(worker);
     this.override = module === undefined ? undefined : absolute(module);
-    this.netSize = netBytes ? Math.ceil(netBytes.length / MIB) : 0;
+    // The package's own net and module are loaded at the same time. Another module may contain its net.
+    const early = net === undefined && !this.override ? this.loadNet(assets.net()) : undefined;
+    early?.catch(() => {});
+    const given = net === undefined ? undefined : await this.loadNet(net);
+    this.netSize = given ? Math.ceil(given.length / MIB) : 8;
     // On a phone, threads are used only if they are requested.
     const built = this.override !== undefined || assets.has(true, false);
     const shared = this.features.threads && built && !(phone && wanted === 1);
     this.setUp = (await this.prepare(shared, wanted)) ?? (await this.prepare(false, 1));
+    this.net = given ?? (await early) ?? embeddedNet(this.setUp.module) ?? (await this.loadNet(assets.net()));
     this.threads = this.setUp.memory ? wanted : 1;
     this.mode = this.setUp.memory ? "threads" : this.features.suspending ? "suspending" : "replacing";
     const settings = [`setoption name Hash value ${this.hash}`];
     if (this.threads > 1) settings.push(`setoption name Threads value ${this.threads}`);
-    if (netBytes) settings.push(`setoption name EvalFile value ${NET}`);
     if (this.mode === "replacing") {
       this.host = new Replacing(() => this.newInstance(), settings, (line) => this.emit(line));
     } else {
@@ -121,15 +149,23 @@ export class Zoothera {
     await this.handshake(settings);
   }
 
+  /** The bytes of a net, given directly or by its address. */
+  async loadNet(net) {
+    if (net instanceof Uint8Array) return net;
+    if (net instanceof ArrayBuffer) return new Uint8Array(net);
+    if (typeof net?.arrayBuffer === "function") return new Uint8Array(await net.arrayBuffer());
+    return once(absolute(net), (url) => readBytes(url, "the net", this.progress.of(url)));
+  }
+
   /** The module and its memory; `undefined` if shared memory cannot be allocated. */
   async prepare(shared, threads) {
     const memory = shared ? sharedMemory(threads, this.hash, this.netSize, this.features.phone) : undefined;
     if (shared && !memory) return undefined;
-    const url = this.override ?? assets.module(shared, this.features.relaxedSimd && assets.has(shared, true));
-    const module = await compiled(url);
+    const address = this.override ?? assets.module(shared, this.features.relaxedSimd && assets.has(shared, true));
+    const module = await once(address, (url) => compile(url, this.progress.of(url)));
     const isShared = WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
     if (isShared && !shared) {
-      throw new Error(`the module ${url} needs shared memory, which this page does not have: see the headers in README.md`);
+      throw new Error(`the module ${address} needs shared memory, which this page does not have: see the headers in README.md`);
     }
     return { module, memory: isShared ? memory : undefined };
   }
@@ -137,7 +173,7 @@ export class Zoothera {
   newInstance() {
     const { module, memory } = this.setUp;
     const role = memory ? "run" : "serve";
-    const start = { role, module, memory, files: this.files, suspends: this.mode === "suspending" };
+    const start = { role, module, memory, files: { [NET]: this.net }, suspends: this.mode === "suspending" };
     this.lines = new Lines((line) => this.host.received(line));
     const instance = new Instance(this.workerUrl, start, {
       out: (text) => instance === this.current && this.lines.add(text),
@@ -152,17 +188,11 @@ export class Zoothera {
   /** Sends the settings, and waits until they are in effect. The page does not receive the output. */
   handshake(settings) {
     return new Promise((resolve, reject) => {
-      let isRefused = false;
       this.hidden = (line) => {
-        if (line === "readyok") {
-          this.hidden = undefined;
-          this.failStart = undefined;
-          resolve();
-        } else if (line.startsWith("info string ERROR: EvalFile")) {
-          isRefused = true;
-        } else if (isRefused && line.startsWith("info string EvalFile: ")) {
-          reject(new Error(`the net cannot be used: ${line.slice("info string EvalFile: ".length)}`));
-        }
+        if (line !== "readyok") return;
+        this.hidden = undefined;
+        this.failStart = undefined;
+        resolve();
       };
       this.failStart = reject;
       ["uci", ...settings, "isready"].forEach((line) => this.host.send(line));
@@ -220,8 +250,7 @@ export class Zoothera {
   }
 
   end(error) {
-    const text = this.messages ? `${error?.message}; ${this.messages.trim()}` : error?.message;
-    const failure = error && new Error(text, { cause: error });
+    const failure = error && new Error(failureText(error, this.messages), { cause: error });
     this.terminate();
     this.failStart?.(failure ?? new Error("the engine ended during its start"));
     if (this.hidden) return;
@@ -236,7 +265,9 @@ export class Zoothera {
   async run(args, files = {}, { stdin = "", onStdout, onStderr, signal } = {}) {
     const { module, memory } = (await this.prepare(this.setUp.memory !== undefined, this.threads)) ?? (await this.prepare(false, 1));
     signal?.throwIfAborted();
-    const input = typeof stdin === "string" ? new TextEncoder().encode(stdin) : stdin;
+    // Only a module with threads can wait for input.
+    const streams = memory !== undefined && isStream(stdin);
+    const input = streams ? undefined : await allBytes(stdin);
     const output = { stdout: "", stderr: "" };
     return new Promise((resolve, reject) => {
       const collect = (name, listener) => (text) => {
@@ -247,7 +278,7 @@ export class Zoothera {
         this.runs.delete(instance);
         signal?.removeEventListener("abort", abort);
       };
-      const start = { role: "run", module, memory, files, input, args: ["zoothera", ...args] };
+      const start = { role: "run", module, memory, files: { [NET]: this.net, ...files }, input, args: ["zoothera", ...args] };
       const instance = new Instance(this.workerUrl, start, {
         out: collect("stdout", onStdout),
         err: collect("stderr", onStderr),
@@ -267,18 +298,35 @@ export class Zoothera {
       };
       signal?.addEventListener("abort", abort);
       this.runs.add(instance);
+      if (streams) instance.pipe(stdin).catch((error) => instance.fail(error));
     });
   }
+}
+
+const isStream = (input) => typeof input?.[Symbol.asyncIterator] === "function";
+const toBytes = (part) => (typeof part === "string" ? new TextEncoder().encode(part) : part);
+
+/** The bytes of a text, an array, or a stream of either. */
+async function allBytes(input) {
+  if (!isStream(input)) return toBytes(input);
+  const parts = [];
+  for await (const part of input) parts.push(toBytes(part));
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
 function encode(line) {
   return new TextEncoder().encode(`${line}\n`);
 }
 
-/** The bytes of a net, given directly or fetched from an address. */
-async function loadNet(net) {
-  if (net instanceof Uint8Array) return net;
-  if (net instanceof ArrayBuffer) return new Uint8Array(net);
-  if (typeof net?.arrayBuffer === "function") return new Uint8Array(await net.arrayBuffer());
-  return (await readBytes(absolute(net), "the net")).bytes;
+/** The net of a one-file module, or `undefined`. */
+function embeddedNet(module) {
+  const [section] = WebAssembly.Module.customSections(module, NET_SECTION);
+  return section && new Uint8Array(section);
+}
+
+/** The message of an engine's end: the reason why its net was refused, or the error and the output on stderr. */
+function failureText(error, messages = "") {
+  const refusal = /^error: (the net cannot be used: .*)$/m.exec(messages);
+  if (refusal) return refusal[1];
+  return messages ? `${error.message}; ${messages.trim()}` : error.message;
 }

@@ -82,6 +82,15 @@ export class Instance {
     else this.waiting.push(bytes);
   }
 
+  /** Adds the parts of a stream to standard input, and closes it at the end. */
+  async pipe(stream) {
+    for await (const part of stream) {
+      if (this.ended) return;
+      this.write(typeof part === "string" ? new TextEncoder().encode(part) : part);
+    }
+    this.ring.close();
+  }
+
   terminate() {
     this.ended = true;
     this.ring?.end();

@@ -55,26 +55,60 @@ async function open(url, what) {
   return response;
 }
 
-/** The bytes of a file or address. */
-export async function readBytes(url, what) {
-  const response = await open(url, what);
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  return { bytes, type: response.headers.get("content-type") };
+/** Whether bytes begin a file compressed with gzip. */
+const isGzip = (bytes) => bytes?.[0] === 0x1f && bytes[1] === 0x8b;
+
+/** The body of a response, without gzip. `onBytes` is called with the size of each part that arrives. */
+async function content(response, onBytes) {
+  const reader = (response.body ?? new Blob().stream()).getReader();
+  const first = await reader.read();
+  let next = Promise.resolve(first);
+  const body = new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await next;
+      if (done) return controller.close();
+      onBytes?.(value.length);
+      controller.enqueue(value);
+      next = reader.read();
+      // The next pull reports the failure.
+      next.catch(() => {});
+      return undefined;
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return isGzip(first.value) ? body.pipeThrough(new DecompressionStream("gzip")) : body;
 }
 
-/** Compiles a module. If the file is not a module, the error describes its content. */
-export async function compile(url) {
-  const response = await open(url, "the module");
-  if (response.headers.get("content-type") === "application/wasm" && WebAssembly.compileStreaming) {
-    return WebAssembly.compileStreaming(response);
+/** All bytes of a response, without gzip. */
+async function bytesOf(response, url, what, onBytes) {
+  try {
+    return new Uint8Array(await new Response(await content(response, onBytes)).arrayBuffer());
+  } catch (error) {
+    throw new Error(`${what} ${url} cannot be loaded: the connection or the file ends early (${error.message})`);
   }
-  const bytes = new Uint8Array(await response.arrayBuffer());
+}
+
+/** The bytes of a file or address, without gzip. `onBytes` is called with the size of each part that arrives. */
+export async function readBytes(url, what, onBytes) {
+  return bytesOf(await open(url, what), url, what, onBytes);
+}
+
+/** Compiles a module, which may be compressed with gzip. If the file is not a module, the error describes its content. */
+export async function compile(url, onBytes) {
+  const response = await open(url, "the module");
+  const type = response.headers.get("content-type");
+  if (type === "application/wasm" && WebAssembly.compileStreaming) {
+    // The browser caches the code of an unchanged response only.
+    if (!onBytes) return WebAssembly.compileStreaming(response);
+    const headers = { "content-type": type };
+    return WebAssembly.compileStreaming(new Response(await content(response, onBytes), { headers }));
+  }
+  const bytes = await bytesOf(response, url, "the module", onBytes);
   const isModule = bytes.length > 8 && [0, 0x61, 0x73, 0x6d].every((byte, i) => bytes[i] === byte);
   if (!isModule) {
     const begin = new TextDecoder().decode(bytes.subarray(0, 40)).replace(/\s+/g, " ");
-    const type = response.headers.get("content-type") ?? "no type";
     throw new Error(
-      `${url} is not a WebAssembly module: ${bytes.length} bytes of ${type}, beginning with ${JSON.stringify(begin)}. ` +
+      `${url} is not a WebAssembly module: ${bytes.length} bytes of ${type ?? "no type"}, beginning with ${JSON.stringify(begin)}. ` +
         "The server or bundler sends another file in its place; copy the .wasm files of the package beside its " +
         "index.js, or name the module's address: Zoothera.create({ module: new URL(...) })",
     );

@@ -1,12 +1,12 @@
 // The package in Node. `make web` must have built it; ZOOTHERA_ENGINE names a native engine to compare with.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
 import { expect, native, nativeBench } from "./expectations.mjs";
@@ -135,4 +135,65 @@ test("package's types name what the class has", () => {
   const { Zoothera: Script } = require(fileURLToPath(new URL("index.cjs", folder)));
   for (const name of ["create", "support"]) assert.equal(typeof Script[name], "function");
   for (const name of ["send", "stop", "terminate", "run", "on", "off"]) assert.equal(typeof Script.prototype[name], "function");
+});
+
+/** Runs a script of the package in a folder of its own, which `body` receives. */
+async function inFolder(body) {
+  const place = await mkdtemp(join(tmpdir(), "zoothera-cli-"));
+  const script = (name) => (args, input = "") =>
+    spawnSync(process.execPath, [fileURLToPath(new URL(name, folder)), ...args], { cwd: place, input, encoding: "utf8" });
+  await body(place, script).finally(() => rm(place, { recursive: true }));
+}
+
+test("command zoothera speaks UCI until its input ends", () => inFolder(async (_place, script) => {
+  const { status, stdout } = script("cli.js")([], "uci\ngo depth 3\n");
+  assert.equal(status, 0);
+  assert.match(stdout, /^id name Zoothera \d[^]*uciok[^]*bestmove \S+/);
+}));
+
+test("command zoothera reads and writes files, above the working directory too", () => inFolder(async (place, script) => {
+  await writeFile(join(place, "a.pgn"), "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n");
+  const up = join("..", basename(place));
+  const { status, stderr } = script("cli.js")(["review", join(up, "a.pgn"), "--nodes", "500", "--html", join(place, "out.html"), "--pgn=./out.pgn"]);
+  assert.equal(status, 0, stderr);
+  assert.match(await readFile(join(place, "out.html"), "utf8"), /^<!doctype html/i);
+  assert.match(await readFile(join(place, "out.pgn"), "utf8"), /Qxf7#/);
+  const missing = script("cli.js")(["review", "absent.pgn"]);
+  assert.equal(missing.status, 1);
+  assert.match(missing.stderr, /absent\.pgn/);
+}));
+
+test("module with an embedded net needs no other file", () => inFolder(async (place, script) => {
+  const one = join(place, "one.wasm");
+  const { status, stderr } = script("embed.js")([fileURLToPath(new URL("zoothera.wasm", folder)), fileURLToPath(new URL("zoothera.nnue.gz", folder)), one]);
+  assert.equal(status, 0, stderr);
+  const answerOf = async (options) => {
+    const engine = await Zoothera.create({ features: { threads: false, relaxedSimd: false }, ...options });
+    const moved = new Promise((done) => engine.on("line", (line) => line.startsWith("bestmove") && done(line)));
+    engine.send("go depth 4");
+    return moved.finally(() => engine.terminate());
+  };
+  assert.equal(await answerOf({ module: pathToFileURL(one) }), await answerOf({}));
+  const again = script("embed.js")([one, one, join(place, "two.wasm")]);
+  assert.equal(again.status, 1);
+  assert.match(again.stderr, /contains a net already/);
+}));
+
+test("progress of the download ends at the size of module and net", async () => {
+  const seen = [];
+  const features = { threads: false, relaxedSimd: false };
+  const fresh = await import(new URL("index.js?progress", folder));
+  (await fresh.Zoothera.create({ features, onProgress: (progress) => seen.push(progress) })).terminate();
+  const expected = await Promise.all(["zoothera.wasm", "zoothera.nnue.gz"].map(async (name) => (await readFile(new URL(name, folder))).length));
+  assert.deepEqual(seen.at(-1), { loaded: expected[0] + expected[1], total: expected[0] + expected[1] });
+});
+
+test("net that is cut off names the fault", async () => {
+  const net = (await readFile(new URL("zoothera.nnue.gz", folder))).subarray(0, 100000);
+  const place = await mkdtemp(join(tmpdir(), "zoothera-net-"));
+  await writeFile(join(place, "cut.nnue.gz"), net);
+  const address = pathToFileURL(join(place, "cut.nnue.gz"));
+  const { message } = await scenarios.wrongModule(Zoothera, { ...MODES["without threads"], net: address });
+  assert.match(message, /the net file:.*cut\.nnue\.gz cannot be loaded: the connection or the file ends early/);
+  await rm(place, { recursive: true });
 });

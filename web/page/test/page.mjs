@@ -1,125 +1,24 @@
-// The page in a real Chromium. Usage: node --test page.mjs with CHROMIUM, PAGE (the page's folder) and ENGINE (the native
-// engine, for comparison) in the environment; .ci/page sets them. PAGE may also be an address that serves the page.
+// Playing, analysis and review on the page in a real Chromium; .ci/page runs it.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
-import { serve } from "./server.mjs";
+import { test } from "node:test";
+import {
+  AXE, GAME, PAGE, PHONE, generator, link, native, onPage, overflow, paste, ready, resign, reviewed, scratch, setLevel, text,
+  turn, typeRandomMove,
+} from "./harness.mjs";
 
-const { CHROMIUM, PAGE, ENGINE } = process.env;
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
-const GAME = `[White "Anna"]
-[Black "Ben"]
-[Result "0-1"]
-
-1. e4 e5 2. Nf3 Nc6 3. Bc4 Nd4 4. Nxe5 Qg5 5. Nxf7 Qxg2 6. Rf1 Qxe4+ 7. Be2 Nf3# 0-1
-`;
 const NODES = "20000";
-
-let browser, server, scratch;
-
-before(async () => {
-  scratch = mkdtempSync(join(tmpdir(), "zoothera-page-"));
-  server = PAGE.startsWith("http") ? { url: PAGE, close() {} } : await serve(PAGE);
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-});
-
-after(async () => {
-  await browser?.close();
-  server?.close();
-  rmSync(scratch, { recursive: true, force: true });
-});
-
-const native = (...args) => execFileSync(ENGINE, args, { encoding: "utf8", maxBuffer: 1 << 28 });
-
-/** Runs `body` on the page. No script may fail, and no request may go elsewhere. */
-async function onPage(options, body) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
-  const page = await context.newPage();
-  const faults = [];
-  page.on("pageerror", (error) => faults.push(error.stack ?? String(error)));
-  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
-  page.on("request", (request) => {
-    const isOwn = request.url().startsWith(server.url) || /^(blob|data):/.test(request.url());
-    if (!isOwn) faults.push(`request to ${request.url()}`);
-  });
-  try {
-    await page.goto(server.url);
-    const broken = page.waitForEvent("pageerror", { timeout: 0 }).catch(() => null);
-    await Promise.race([ready(page), broken.then((error) => error && assert.fail(error.stack))]);
-    await body(page, context, faults);
-    assert.deepEqual(faults, []);
-  } finally {
-    await context.close();
-  }
-}
-
-/** Waits until the engine has told its name, after the reload that isolates the page. */
-const ready = (page) => page.waitForFunction(
-  () => document.getElementById("about")?.textContent.startsWith("Zoothera"), null, { timeout: 120000 });
-
-const text = (page, selector) => page.locator(selector).innerText();
-
-/** Waits until the game is over or the person is to move; says whether the game goes on. */
-async function turn(page) {
-  await page.waitForFunction(() => /Your move|–/.test(document.getElementById("status").textContent), null, { timeout: 60000 });
-  return (await text(page, "#status")).includes("Your move");
-}
-
-/** Types a legal move, chosen by a generator of random numbers. */
-async function typeRandomMove(page, random) {
-  const moves = await page.evaluate(async () => {
-    const { legalMoves, makeSan, positionOf } = await import("./rules.js");
-    const { treeOfPgn } = await import("./tree.js");
-    const list = [...document.querySelectorAll("#play-moves button")].map((button) => button.textContent);
-    const tree = treeOfPgn(`[FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]\n\n${list.join(" ")} *`);
-    const { position } = tree.mainLine().at(-1);
-    return [...legalMoves(position)].map((move) => makeSan(position, move));
-  });
-  await page.fill("#move", moves[Math.floor(random() * moves.length)]);
-  await page.press("#move", "Enter");
-}
-
-/** The same numbers in each run. */
-function generator(seed) {
-  return () => {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-    return seed / 2 ** 32;
-  };
-}
-
-const setLevel = (page, level) => page.locator("#level").evaluate((slider, value) => {
-  slider.value = value;
-  slider.dispatchEvent(new Event("input"));
-}, level);
-
-const link = (page, selector) => page.evaluate(async (it) => (await fetch(document.querySelector(it).href)).text(), selector);
-
-/** Pastes a text outside of any field. */
-const paste = (page, pasted) => page.evaluate((it) => {
-  const clipboardData = new DataTransfer();
-  clipboardData.setData("text/plain", it);
-  document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-}, pasted);
-
-const reviewed = (page) => page.waitForSelector("#review-result:not([hidden])", { timeout: 120000 });
-
-const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 test("page is isolated by its service worker on a plain server, and has threads", () => onPage({}, async (page) => {
   assert.equal(await page.evaluate(() => crossOriginIsolated), true);
   const threads = await page.evaluate(async () => {
-    const { Session } = await import("./engine.js");
+    const { Session } = parts;
     const session = await Session.open({ threads: 2, hash: 16 });
     session.close();
     return session.engine.threads;
   });
-  const isBuilt = PAGE.startsWith("http") || existsSync(join(PAGE, "engine/zoothera-threads.wasm"));
+  const isBuilt = PAGE.startsWith("http") || existsSync(join(PAGE, "engine/zoothera-threads.wasm.gz"));
   assert.equal(threads, isBuilt ? 2 : 1);
 }));
 
@@ -179,7 +78,7 @@ test("game has clock, take-back and clear refusals", () => onPage({}, async (pag
   await page.click('[data-do="takeback"]');
   await turn(page);
   assert.equal(await page.locator("#play-moves button").count(), 1);
-  await page.click('[data-do="resign"]');
+  await resign(page);
   assert.match(await text(page, "#status"), /You resigned\. 1–0/);
 }));
 
@@ -200,7 +99,8 @@ test("moves are made by pointer, and a pawn asks for its promotion", () => onPag
   assert.match(await text(page, "#load-error"), /not a legal position/);
   await page.fill("#load-text", "1. e4 e5 2. Ke3");
   await page.click('#load-form [type="submit"]');
-  assert.match(await text(page, "#load-error"), /Move 2\. Ke3 is not legal/);
+  assert.match(await text(page, "#alert"), /Move 2\. Ke3 is not legal\. The game was loaded up to this move/);
+  assert.equal(await page.locator("#analyse-moves button").count(), 2);
 }));
 
 test("pasted position is analysed", () => onPage({}, async (page) => {
@@ -216,11 +116,10 @@ test("analysis shows lines, arrows, bar and graph", () => onPage({}, async (page
   await page.fill("#load-text", GAME);
   await page.click('#load-form [type="submit"]');
   await page.click('[data-do="measure"]');
-  await page.waitForFunction(() => document.getElementById("depth").textContent.startsWith("Switch"), null, { timeout: 120000 });
-  assert.match(await page.getAttribute("#graph", "aria-label"), /15 of 15/);
+  await page.waitForFunction(() => /15 of 15/.test(document.getElementById("graph").getAttribute("aria-label")), null, { timeout: 120000 });
   await page.selectOption("#lines", "3");
   await page.check("#analysing");
-  await page.waitForFunction(() => document.querySelectorAll("#best-lines button").length === 3, null, { timeout: 60000 });
+  await page.waitForFunction(() => document.querySelectorAll("#best-lines li").length === 3, null, { timeout: 60000 });
   assert.match(await text(page, "#best-lines li:first-child"), /^[+−]?\d\.\d\d\s+1\. /);
   assert.ok(await page.locator(".cg-shapes line").count() >= 1, "no arrow");
   assert.match(await page.getAttribute("#bar", "aria-valuetext"), /percent, score/);
@@ -234,8 +133,7 @@ test("analysis shows lines, arrows, bar and graph", () => onPage({}, async (page
 
 test("stop ends an infinite search within 100 ms", () => onPage({}, async (page) => {
   const times = await page.evaluate(async () => {
-    const { Session } = await import("./engine.js");
-    const { Tree } = await import("./tree.js");
+    const { Session, Tree } = parts;
     const session = await Session.open({ threads: 1, hash: 16 });
     const tree = new Tree();
     const found = [];
@@ -265,11 +163,13 @@ test("review of a pasted game equals the command line's", () => onPage({}, async
   const expected = native("review", file, "--nodes", NODES, "--detail", "full", "--json");
   assert.deepEqual(JSON.parse(await link(page, "#save-json")), JSON.parse(expected));
   assert.match(await link(page, "#save-pgn"), /5\. Nxf7\s+\$4/);
-  const frame = page.frameLocator("#review-frame");
-  assert.match(await frame.locator("h1").innerText(), /Anna.*Ben/);
-  await frame.locator('[data-go="next"]').first().click();
-  await frame.locator('.controls [data-go="retry"]').click();
-  assert.equal(await frame.locator(".retry").first().isVisible(), true, "try again");
+  const [game] = [JSON.parse(expected)];
+  assert.match(await text(page, "#review-summary"), new RegExp(`Anna.*${game.white.accuracy.toFixed(1)} %`, "s"));
+  await page.click('[data-do="mistake"]');
+  const first = game.moves.find(({ mark }) => mark && mark !== "!");
+  const note = await text(page, "#review-note");
+  for (const reason of first.reasons) assert.ok(note.includes(reason.text), `${reason.text} is missing in ${note}`);
+  assert.equal(await page.locator("#review-moves [aria-current]").getAttribute("data-san"), first.san);
 }));
 
 test("review names what is wrong with its input, and can be cancelled", () => onPage({}, async (page) => {
@@ -336,7 +236,7 @@ test("settings are kept", () => onPage({}, async (page) => {
   await setLevel(page, 1700);
   await page.selectOption("#time", "5+3");
   await page.click("#start");
-  await page.click('[data-do="resign"]');
+  await resign(page);
   await page.reload();
   await ready(page);
   assert.deepEqual([await page.inputValue("#level"), await page.inputValue("#time")], ["1700", "5+3"]);
@@ -371,10 +271,10 @@ for (const [name, options] of [["wide", {}], ["dark", { colorScheme: "dark" }], 
     await turn(page);
     await typeRandomMove(page, generator(3));
     await check("game");
-    await page.click('[data-do="resign"]');
+    await resign(page);
     await check("end of the game");
     await page.click('#panel-play [data-do="analyse"]');
-    await page.click('[data-do="last"]');
+    await page.click('[data-step="last"]');
     await page.check("#analysing");
     await page.waitForSelector("#best-lines button", { timeout: 60000 });
     await page.click("#load summary");

@@ -1,0 +1,80 @@
+// What the page stores on this device: games in IndexedDB, and an unfinished game in local storage, which is written at
+// once, even while the page closes.
+
+import { openDB } from "idb";
+
+/** Prefix of the keys of unfinished games in local storage. */
+const LIVE = "zoothera-game:";
+
+const database = openDB("zoothera", 1, {
+  upgrade(db) {
+    db.createObjectStore("games", { keyPath: "id" });
+    db.createObjectStore("state");
+  },
+});
+// Storage can be disabled. Each use handles the failure.
+database.catch(() => {});
+
+/** Games and state of a page without storage; they are lost when it closes. */
+const memory = { games: new Map(), state: new Map() };
+
+async function attempt(use, otherwise) {
+  try {
+    return await use(await database);
+  } catch (error) {
+    console.warn(`Not stored on this device: ${error.message}`);
+    return otherwise();
+  }
+}
+
+/** The stored value of a name, such as the analysis; `undefined` if there is none. */
+export const readState = (name) => attempt((db) => db.get("state", name), () => memory.state.get(name));
+
+export const writeState = (name, value) =>
+  attempt((db) => db.put("state", value, name), () => memory.state.set(name, value));
+
+/** Stores a game that is over. */
+export async function storeGame(game) {
+  await attempt((db) => db.put("games", game), () => memory.games.set(game.id, game));
+  removeLive(game.id);
+}
+
+export async function deleteGame(id) {
+  removeLive(id);
+  await attempt((db) => db.delete("games", id), () => memory.games.delete(id));
+}
+
+/** All games, the newest first. */
+export async function allGames() {
+  const over = await attempt((db) => db.getAll("games"), () => [...memory.games.values()]);
+  const live = liveGames();
+  const isLive = new Set(live.map(({ id }) => id));
+  return [...live, ...over.filter(({ id }) => !isLive.has(id))].sort((a, b) => b.started - a.started);
+}
+
+export const gameOf = async (id) => (await allGames()).find((game) => game.id === id);
+
+/** Stores an unfinished game at once. */
+export function storeLive(game) {
+  memory.games.set(game.id, game);
+  try { localStorage.setItem(LIVE + game.id, JSON.stringify(game)); } catch { /* Storage is off: kept until the page closes. */ }
+}
+
+function removeLive(id) {
+  try { localStorage.removeItem(LIVE + id); } catch { /* Storage is off. */ }
+}
+
+/** The unfinished games, the newest first. A damaged record is skipped. */
+export function liveGames() {
+  try {
+    const keys = Array.from({ length: localStorage.length }, (_, i) => localStorage.key(i)).filter((key) => key.startsWith(LIVE));
+    return keys.flatMap((key) => {
+      try { return [JSON.parse(localStorage.getItem(key))]; } catch { return []; }
+    }).sort((a, b) => b.started - a.started);
+  } catch {
+    return [];
+  }
+}
+
+/** Calls `change` when another tab of the page has stored or removed an unfinished game. */
+export const onOtherTab = (change) => addEventListener("storage", ({ key }) => key?.startsWith(LIVE) && change());

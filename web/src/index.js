@@ -1,0 +1,3 @@
+// The package's interface, described in index.d.ts.
+
+export { Zoothera, Zoothera as default } from "./engine.js";
