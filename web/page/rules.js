@@ -44,6 +44,14 @@ export function positionOf(fen) {
 
 export const fenOf = (position) => makeFen(position.toSetup());
 
+/** Whether castling starts from other squares than in the usual game. Readers of PGN need to be told then. */
+export function isChess960(position) {
+  return [...position.castles.castlingRights].some((rook) => {
+    const king = position.board.kingOf(position.board.getColor(rook));
+    return ![0, 7].includes(rook & 7) || (king & 7) !== 4;
+  });
+}
+
 /** The position after a move, as a new object. */
 export function after(position, move) {
   const next = position.clone();

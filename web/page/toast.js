@@ -3,12 +3,12 @@
 const toast = document.getElementById("toast");
 let timer;
 
-/** Shows a message for two seconds. */
+/** Shows a message for two seconds, a long one for longer. */
 export function showToast(text) {
   clearTimeout(timer);
   toast.textContent = text;
   toast.hidden = false;
-  timer = setTimeout(() => { toast.hidden = true; }, 2000);
+  timer = setTimeout(() => { toast.hidden = true; }, Math.max(2000, 70 * text.length));
 }
 
 const dialog = document.getElementById("confirm");

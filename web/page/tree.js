@@ -2,7 +2,7 @@
 
 import { parsePgn, startingPosition, makePgn, defaultGame, ChildNode } from "./lib/chessops/pgn.js";
 import { parseSan } from "./lib/chessops/san.js";
-import { INITIAL_FEN, after, fenOf, makeSan, positionOf, uciOf } from "./rules.js";
+import { INITIAL_FEN, after, fenOf, isChess960, makeSan, positionOf, uciOf } from "./rules.js";
 
 /** A position of the tree and the move that led to it. Games of thousands of moves are possible, so nothing is recursive. */
 class Node {
@@ -62,6 +62,7 @@ export class Tree {
     if (this.fen !== INITIAL_FEN) {
       game.headers.set("SetUp", "1");
       game.headers.set("FEN", this.fen);
+      if (isChess960(this.root.position)) game.headers.set("Variant", "Chess960");
     }
     if (this.root.comments.length > 0) game.comments = this.root.comments;
     const waiting = [[this.root, game.moves]];

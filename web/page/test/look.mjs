@@ -1,7 +1,9 @@
 // How the page looks and is handled: layouts, keyboard, pointer, and what the lists show. See harness.mjs.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
-import { AXE, GAME, PHONE, generator, onPage, paste, resign, reviewed, setLevel, text, turn, typeMove, typeRandomMove } from "./harness.mjs";
+import { AXE, GAME, PHONE, generator, native, onPage, paste, resign, reviewed, scratch, setLevel, text, turn, typeMove } from "./harness.mjs";
 
 const RATED = GAME.replace('[Result "0-1"]', '[WhiteElo "1650"]\n[BlackElo "1701"]\n[Result "0-1"]\n[Termination "Ben won by checkmate"]');
 
@@ -307,6 +309,21 @@ test("game of Chess960 is played, with a clock of one's own", () => onPage({}, a
     return [backRank(518), backRank(0), backRank(959), new Set([...Array(960).keys()].map(backRank)).size];
   });
   assert.deepEqual(numbers, ["RNBQKBNR", "BBQNNRKR", "RKRNNQBB", 960]);
+}));
+
+test("copied game of Chess960 is read by the command line, castling included", () => onPage({}, async (page) => {
+  const start = "brnqkbnr/pppppppp/8/8/8/8/PPPPPPPP/BRNQKBNR w KQkq - 0 1";
+  await analyse(page, `[FEN "${start}"]\n\n1. Nf3 Nf6 2. g3 g6 3. Bg2 Bg7 4. O-O`);
+  const pgn = await page.evaluate(async () => {
+    let copied = "";
+    navigator.clipboard.writeText = async (it) => { copied = it; };
+    document.querySelector('[data-do="copy-pgn"]').click();
+    return copied;
+  });
+  const file = join(scratch, "chess960.pgn");
+  writeFileSync(file, pgn);
+  const game = JSON.parse(native("review", file, "--nodes", "1", "--json"));
+  assert.deepEqual([game.chess960, game.moves.length, game.moves.at(-1).san], [true, 7, "O-O"]);
 }));
 
 test("premove is played after the reply", () => onPage({}, async (page) => {
