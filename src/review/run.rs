@@ -15,7 +15,7 @@ use super::report::{PlaySummary, Review};
 use super::study::{Wishes, parts, review};
 use crate::board::Color;
 use crate::notation::line::position_from_fen;
-use crate::notation::pgn::{self, Broken, Game, Games};
+use crate::notation::pgn::{self, Broken, Game, Games, Token};
 use crate::tools::args::{EngineArgs, LimitArgs};
 use crate::util::atomic::AtomicFile;
 use crate::util::identity::check_distinct;
@@ -181,7 +181,7 @@ fn read(file: &Path, err: &mut dyn Write) -> Result<ReadGames> {
 /// The game with a comment added at its end.
 fn with_last_comment(mut game: Game, comment: Option<String>) -> Game {
     if let Some(remarks) = game.remarks.last_mut() {
-        remarks.comments.extend(comment);
+        remarks.texts.extend(comment.map(Token::Comment));
     }
     game
 }

@@ -149,7 +149,7 @@ fn played(game: &Game, positions: &[Position], looks: &[Option<Look>]) -> Vec<Pl
             uci: before.uci(m, chess960),
             fen: after.fen(),
             phase: phases[i],
-            clock: clock::command(&game.remarks[i + 1].comments, "clk"),
+            clock: clock::command(&game.remarks[i + 1], "clk"),
             evaluation: looks[i + 1].as_ref().map(|look| evaluation(look, after)),
             loss: None,
             loss_cp: None,

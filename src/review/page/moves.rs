@@ -16,7 +16,7 @@ pub(super) fn moves(shown: &Shown) -> Markup {
     html! {
         ol.list {
             @if let Some(remarks) = shown.remarks.first().filter(|remarks| author::has_text(remarks)) {
-                li.remark { (author::text(remarks, 0)) }
+                li.remark { (author::text(remarks)) }
             }
             @for (i, played) in review.moves.iter().enumerate() {
                 @let remarks = &shown.remarks[i + 1];
@@ -33,17 +33,12 @@ pub(super) fn moves(shown: &Shown) -> Markup {
                     @if book == Some(played.ply) { span.book title="Last book move" { "book" } }
                 }
                 @if author::has_text(remarks) {
-                    li.remark { (author::text(remarks, index(played))) }
+                    li.remark { (author::text(remarks)) }
                 }
             }
         }
         p.outcome { (review.result) }
     }
-}
-
-/// The ply of a move, counted from move 1 of White even if the game starts later.
-pub(super) fn index(played: &PlayedMove) -> u32 {
-    2 * (played.number - 1) + u32::from(played.side == "black")
 }
 
 fn dots(played: &PlayedMove) -> &'static str {

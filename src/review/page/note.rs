@@ -28,7 +28,7 @@ fn start(shown: &Shown) -> Markup {
         p.verdict { strong { "Start" } }
         (numbers(shown.review.evaluation.as_ref()))
         @if let Some(remarks) = shown.remarks.first().filter(|remarks| author::has_text(remarks)) {
-            (author::text(remarks, 0))
+            (author::text(remarks))
         }
     }
 }
@@ -44,7 +44,7 @@ fn note(shown: &Shown, i: usize, played: &PlayedMove) -> Markup {
         }
         @for reason in &played.reasons { p.reason { (reason.text) } }
         (clickable_lines(&shown.positions[i], played))
-        @if author::has_text(remarks) { (author::text(remarks, moves::index(played))) }
+        @if author::has_text(remarks) { (author::text(remarks)) }
         (numbers(played.evaluation.as_ref()))
         (time(shown, i))
         (opening(shown, played))
