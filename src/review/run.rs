@@ -100,6 +100,7 @@ pub fn run(args: &ReviewArgs, out: &mut dyn Write, err: &mut dyn Write) -> Resul
             analyst.forget();
         }
         let review = review(game, &mut analyst, &openings, wishes, &mut |done| progress.tick(i, done));
+        progress.line.clear();
         let seen = review.moves.iter().any(|played| played.evaluation.is_some());
         if seen || review.complete {
             outputs.add(game, review)?;
