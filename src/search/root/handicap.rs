@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::time::Budget;
-use crate::level::{Level, TurnHandicap, mating, pace, theory};
+use crate::level::{Level, TurnHandicap, habits, mating, pace, theory};
 use crate::search::tables::tt::TranspositionTable;
 use crate::search::threads::job::Job;
 use crate::util::threads;
@@ -34,7 +34,11 @@ fn restrict_root(job: &mut Job, level: Level, handicap: &TurnHandicap) {
     let fixed_move = mating::best_move(position).or_else(|| theory::move_of(level, position));
     let is_allowed = |m| match fixed_move {
         Some(best) => m == best,
-        None => !handicap.misses(position, m) && theory::considers(level, position, m),
+        None => {
+            !handicap.misses(position, m)
+                && theory::considers(level, position, m)
+                && habits::considers(level, position, m)
+        }
     };
     if job.root_moves.iter().any(|root| is_allowed(root.m)) {
         job.root_moves.retain(|root| is_allowed(root.m));
