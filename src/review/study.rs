@@ -156,6 +156,7 @@ fn played(game: &Game, positions: &[Position], looks: &[Option<Look>]) -> Vec<Pl
             accuracy: None,
             mark: None,
             better: Vec::new(),
+            engine: looks[i].as_ref().and_then(|look| better(before, look).into_iter().next()),
             refutation: None,
             reasons: Vec::new(),
             attempts: Vec::new(),

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::annotate::numbered;
+use super::super::mark::Mark;
 use super::super::remarks::{glyph, words};
 use crate::notation::pgn::{Remarks, Token};
 
@@ -26,10 +27,13 @@ pub(super) fn text(remarks: &Remarks) -> Markup {
     }
 }
 
-/// The author's glyphs after a move.
-pub(super) fn glyphs(remarks: &Remarks) -> Markup {
+/// The author's glyphs after a move. One that says the same as the mark of the review is not repeated.
+pub(super) fn glyphs(remarks: &Remarks, mark: Option<Mark>) -> Markup {
+    let repeats = |nag: u8| mark.is_some_and(|mark| mark.nag() == nag);
     html! {
-        @for &nag in &remarks.nags { span.glyph title="From the file" { (glyph(nag)) } }
+        @for &nag in remarks.nags.iter().filter(|&&nag| !repeats(nag)) {
+            span.glyph title="From the file" { (glyph(nag)) }
+        }
     }
 }
 
@@ -64,6 +68,9 @@ mod tests {
             assert!(html.contains(part), "{part} is not in {html}");
         }
         assert!(!html.contains("clk"), "{html}");
+        let repeated = Remarks { nags: vec![6, 14], ..Remarks::default() };
+        assert_eq!(glyphs(&repeated, Some(Mark::Inaccuracy)).into_string().matches("<span").count(), 1);
+        assert_eq!(glyphs(&repeated, Some(Mark::Blunder)).into_string().matches("<span").count(), 2);
         assert!(has_text(&game.remarks[1]) && !has_text(&game.remarks[2]));
     }
 }

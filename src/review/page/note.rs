@@ -37,7 +37,7 @@ fn note(shown: &Shown, i: usize, played: &PlayedMove) -> Markup {
     let remarks = &shown.remarks[i + 1];
     html! {
         p.verdict {
-            strong { (moves::numbered(played)) } (author::glyphs(remarks))
+            strong { (moves::numbered(played)) } (author::glyphs(remarks, played.mark))
             @if let Some(mark) = played.mark {
                 " " span class=(class(mark)) { strong { (mark.glyph()) } " " (mark.name()) }
             }
@@ -96,6 +96,7 @@ fn retry() -> Markup {
                 button type="submit" { "Try" }
             }
             div.retry-buttons {
+                button type="button" data-go="next-try" { "Next mistake" }
                 button type="button" data-go="retry" { "Another move" }
                 button type="button" data-go="answer" { "Show the better line" }
                 button type="button" data-go="leave" { "Back to the game" }
