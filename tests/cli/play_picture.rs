@@ -79,7 +79,7 @@ fn picture(session: &str) -> String {
          role=\"img\">\n<title>A game against level 1700 at the terminal</title>\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"#1e1e1e\"/>\n\
          <g font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace\" font-size=\"14\" \
-         fill=\"#d4d4d4\" xml:space=\"preserve\">\n"
+         fill=\"#d4d4d4\">\n"
     );
     for (row, line) in lines.iter().enumerate() {
         draw_line(&mut svg, row, line);
@@ -108,7 +108,9 @@ fn draw_line(svg: &mut String, row: usize, line: &str) {
         if !text.trim().is_empty() {
             let fill = style.text.as_ref().map(|fill| format!(" fill=\"{fill}\"")).unwrap_or_default();
             let bold = if style.bold { " font-weight=\"bold\"" } else { "" };
-            let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+            // Viewers drop the blanks at the start of a text.
+            let x = x + (length - text.trim_start().chars().count()) as f64 * COLUMN;
+            let text = text.trim().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
             let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{}\"{fill}{bold}>{text}</text>", top + 14);
         }
         column += length;

@@ -210,7 +210,7 @@ mod tests {
         assert!(text.starts_with("3... Nf6?? decided the game: White's winning chances rose from "), "{text}");
         let wrong = game.replace("1-0", "0-1");
         let text = with_shown(&wrong, what_decided).expect("a sentence");
-        assert_eq!(text, "Black won although White stood better at the end (100 %).");
+        assert!(text.starts_with("Black won although White stood better at the end ("), "{text}");
         let level = with_shown("1. e4 e5 2. Nf3 Nc6 1/2-1/2\n", what_decided).expect("a sentence");
         assert_eq!(level, "Neither side's winning chances ever rose above 60 %.");
     }
