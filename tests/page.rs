@@ -12,7 +12,8 @@ use folder::Folder;
 use serde_json::Value;
 
 /// Scholar's mate with an author's comments, then a position with a pawn one move from promotion.
-const GAMES: &str = "[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n[TimeControl \"60+0\"]\n\n\
+const GAMES: &str = "[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n[TimeControl \"60+0\"]\n[WhiteElo \"1830\"]\n[BlackElo \"1790\"]\n\
+    [Site \"https://lichess.org/abcdefgh\"]\n[Termination \"time forfeit\"]\n\n\
     {First words} 1. e4 {[%clk 0:01:00] <i>&} e5 {[%clk 0:00:58]} 2. Bc4 {[%clk 0:00:45]} (2. Nf3 Nc6 {old}) \
     2... Nc6 {[%clk 0:00:50]} 3. Qh5 Nf6 $1 {brave} 4. Qxf7# 1-0\n\n\
     [White \"C\"]\n[FEN \"8/P1k5/8/8/8/8/8/7K w - - 0 1\"]\n[SetUp \"1\"]\n\n1. Kg2 Kb7 1/2-1/2\n";
@@ -51,6 +52,13 @@ fn page_shows_remarks_clocks_and_times_of_the_file() {
         "title=\"Last book move\"",
         "<main>",
         "Nf6??: knight f6, blunder",
+        "3... Nf6?? decided the game: White's winning chances rose from",
+        "<h2>2 games</h2>",
+        "href=\"#game=2&amp;ply=0\"",
+        "Engine line (",
+        "A (1830) – B (1790)",
+        "Game on lichess.org",
+        "time forfeit",
     ] {
         assert!(page.contains(part), "{part} is not on the page");
     }
@@ -162,6 +170,14 @@ fn page_works_in_a_browser() {
     assert_eq!(seen["hidden"], serde_json::json!({ "moments": false, "field": true }));
     assert_eq!(seen["targets"], 2, "g6 and g5");
     assert!(fen("good try").starts_with("r1bqkbnr/pppp1p1p/2n3p1/"));
+    assert_eq!(seen["next"], serde_json::json!([true, "That was the last mistake", false]));
+    assert!(
+        fen("mine") == BEFORE_MISTAKE && text("mine", "note").contains("find a better move than 3... Nf6"),
+        "{seen:#}"
+    );
+    let under = seen["under"].as_f64().unwrap_or(f64::NAN);
+    assert!((0.0..20.0).contains(&under), "the buttons are directly under the board: {under}");
+    assert_eq!(seen["columns"], 2, "moves stand in two columns");
     assert!(text("bad try", "note").contains("3... a6 is a blunder."), "{seen:#}");
     assert!(text("bad try", "note").contains("The best reply is 4. Qxf7#."));
     assert!(text("illegal try", "note").contains("Ke4 is not a legal move here"));

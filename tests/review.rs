@@ -136,6 +136,7 @@ fn invalid_input_is_reported_before_the_first_search() {
     fails(&["review"], "GAMES");
     fails(&["review", "--svg", "8/8 w"], "bad FEN");
     fails(&["explain", "startpos", "e5"], "e5");
+    fails(&["explain", "e4"], "no position before 'e4'; give one, as in: zoothera explain startpos e4");
 }
 
 #[test]

@@ -149,29 +149,27 @@ fn write_remarks(remarks: &pgn::Remarks, text: &mut String) {
     for nag in &remarks.nags {
         let _ = write!(text, "${nag} ");
     }
-    for comment in &remarks.comments {
-        write_comment(comment, text);
-    }
-    for line in &remarks.variations {
-        write_variation(line, text);
-    }
+    write_tokens(&remarks.texts, text);
 }
 
 fn write_comment(comment: &str, text: &mut String) {
     let _ = if comment.contains('}') { writeln!(text, ";{comment}") } else { write!(text, "{{{comment}}} ") };
 }
 
-fn write_variation(line: &[Token], text: &mut String) {
-    text.push('(');
-    for token in line {
+fn write_tokens(tokens: &[Token], text: &mut String) {
+    for token in tokens {
         match token {
+            Token::Number(number, side) => drop(write!(text, "{number}{} ", side.fold_wb(".", "..."))),
             Token::Move(word) => drop(write!(text, "{word} ")),
             Token::Nag(nag) => drop(write!(text, "${nag} ")),
             Token::Comment(comment) => write_comment(comment, text),
-            Token::Variation(inner) => write_variation(inner, text),
+            Token::Variation(inner) => {
+                text.push('(');
+                write_tokens(inner, text);
+                text.push_str(") ");
+            }
         }
     }
-    text.push_str(") ");
 }
 
 /// Reads a text. Checks that every game in it is unchanged after it is written and read again.

@@ -11,7 +11,7 @@ pub(super) const PARTS: u64 = 1024 * 8;
 pub(super) const MAX_OBSCURITY: u32 = 11;
 
 /// Oversight up to which a level misses no capture that wins a piece. Levels from 1300 on have less.
-const CARELESS: u32 = 440;
+pub(super) const CARELESS: u32 = 440;
 /// Obscurity of a capture that wins a piece, as a factor on the oversight above [`CARELESS`].
 const WINS_PIECE: u32 = 11;
 /// Minimum gains in centipawns of captures that win a piece, and a pawn.

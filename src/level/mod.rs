@@ -10,14 +10,17 @@
 //! * [`attention`]: the probability of missing a move
 //! * [`technique`], [`mating`]: evaluation and search of elementary endings, which every level wins
 //! * [`theory`]: moves of named openings, and developing moves
+//! * `traps`: plain answers to beginners' traps; [`habits`]: moves that a club player does not consider
 //! * [`pace`]: simulated thinking time
 
 mod attention;
+pub mod habits;
 pub mod mating;
 pub mod pace;
 pub mod strength;
 pub mod technique;
 pub mod theory;
+mod traps;
 pub mod turn;
 
 pub use strength::{ELO_MAX, ELO_MIN, Handicap};

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::{Level, mix};
+use super::{Level, mix, traps};
 use crate::board::{Move, Position, Role};
 use crate::notation::named_lines::{self, Walker};
 
@@ -71,13 +71,16 @@ pub(super) fn contains(position: &Position) -> bool {
     theory().contains_key(&position.key())
 }
 
-/// The theory move that `level` plays; `None` if it uses no theory in this position. Depends only on the position and
-/// the seed of the game.
+/// The theory move that `level` plays, or its answer to a trap; `None` if it uses no theory in this position. Depends
+/// only on the position and the seed of the game.
 pub fn move_of(level: Level, position: &Position) -> Option<Move> {
     let theory_plies = level.handicap.theory;
     let ply = plies_played(position);
     if theory_plies == 0 || ply >= 2 * OPENING_MOVES {
         return None;
+    }
+    if let Some(m) = traps::answer(level, position) {
+        return Some(m);
     }
     let moves = theory().get(&position.key())?;
     let random = |salt| mix(level.seed.wrapping_add(salt), position.key());

@@ -3,18 +3,43 @@
 use anyhow::{Result, bail};
 
 use super::moves::without_number;
-use crate::board::{CastlingMode, Position};
+use crate::board::{CastlingMode, Color, Position};
 use crate::util::text::excerpt;
 
 /// The position of a FEN of four to six fields; an empty text is the initial position.
 ///
-/// Tools have no `UCI_Chess960` option. File letters (Shredder-FEN) in the castling field mean Chess960 if they name a
-/// king or rook away from its standard square. K, Q, k and q mean standard castling.
+/// Tools have no `UCI_Chess960` option, and PGN files often lack the tag `Variant`. File letters (Shredder-FEN) in the
+/// castling field mean Chess960 if they name a king or rook away from its standard square. K, Q, k and q mean Chess960
+/// if they all name a king and a rook away from their standard squares that could have started there.
 ///
 /// # Errors
 /// Fails if the text is not a FEN; the message states the problem.
 pub fn position_from_fen(fen: &str) -> Result<Position> {
-    position_in_mode(fen, CastlingMode::Standard)
+    let standard = position_in_mode(fen, CastlingMode::Standard)?;
+    if standard.castling_mode() == CastlingMode::Standard
+        && let Some(named) = castling_letters(fen).filter(|&named| named > standard.castling_rights().count_ones())
+        && let Ok(position) = Position::from_fen(fen, CastlingMode::Chess960)
+        && position.castling_rights().count_ones() == named
+        && kings_agree(&position)
+    {
+        return Ok(position);
+    }
+    Ok(standard)
+}
+
+/// Number of different letters in the castling field; `None` if they are not K, Q, k and q.
+fn castling_letters(fen: &str) -> Option<u32> {
+    let field = fen.split_whitespace().nth(2)?;
+    let is_letter = |letter| matches!(letter, 'K' | 'Q' | 'k' | 'q');
+    field.chars().all(is_letter).then(|| ['K', 'Q', 'k', 'q'].map(|c| u32::from(field.contains(c))).iter().sum())
+}
+
+/// Whether the kings that may castle stand on one file, as in every initial position of Chess960. In a position with
+/// outdated rights they usually do not.
+fn kings_agree(position: &Position) -> bool {
+    let rights = position.castling_rights();
+    let both_sides = rights & 0b0011 != 0 && rights & 0b1100 != 0;
+    !both_sides || position.king(Color::White).file() == position.king(Color::Black).file()
 }
 
 /// Same as [`position_from_fen`], but with the castling mode from another source than the FEN.
@@ -86,7 +111,14 @@ mod tests {
             ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", CastlingMode::Standard),
             ("8/8/4k3/8/8/8/8/4K3 w - - 0 1", CastlingMode::Standard),
             ("q1rnbkrb/pppp1p1p/2n3p1/4p3/8/2N1P1P1/PPPP1P1P/QNR1BKRB w GCgc - 0 4", CastlingMode::Chess960),
-            ("q1rnbkrb/pppp1p1p/2n3p1/4p3/8/2N1P1P1/PPPP1P1P/QNR1BKRB w KQkq - 0 4", CastlingMode::Standard),
+            ("q1rnbkrb/pppp1p1p/2n3p1/4p3/8/2N1P1P1/PPPP1P1P/QNR1BKRB w KQkq - 0 4", CastlingMode::Chess960),
+            ("qbrnbkrn/pppppppp/8/8/8/8/PPPPPPPP/QBRNBKRN w KQkq - 0 1", CastlingMode::Chess960),
+            ("r2k3r/8/8/8/8/8/8/R2K3R w KQkq - 0 1", CastlingMode::Chess960),
+            ("q5kr/8/8/8/8/8/8/5RK1 b k - 0 1", CastlingMode::Chess960),
+            // Outdated rights: the king has moved, or a rook is missing.
+            ("r3k2r/8/8/8/8/8/8/R4K1R w KQkq - 0 1", CastlingMode::Standard),
+            ("8/p1r1rk1p/2R1pb2/P4p2/1N4p1/1Pp1P1P1/5P1P/2R3K1 w KQkq - 0 1", CastlingMode::Standard),
+            ("4k3/8/8/8/8/8/8/4K2R w KQ - 0 1", CastlingMode::Standard),
         ] {
             assert_eq!(mode(fen), expected, "{fen}");
         }

@@ -8,6 +8,7 @@ use super::eval::Eval;
 use super::mark::Mark;
 use super::remarks::{is_judged, of_author, signed, words};
 use super::report::{Better, PlayedMove, Review};
+use crate::board::Color;
 use crate::notation::pgn::{Game, Remarks, Token};
 
 /// Maximum width of a line; lines are broken between two moves.
@@ -55,15 +56,17 @@ fn tags(review: &Review) -> Vec<(String, String)> {
 #[derive(Default)]
 struct Movetext {
     atoms: Vec<String>,
-    /// Whether the next move needs its number even if Black makes it.
+    /// Whether the next move of the game needs its number even if Black makes it.
     fresh: bool,
+    /// Number of the next move of a variation of the file, if it has one.
+    number: Option<String>,
 }
 
 impl Movetext {
     fn game(&mut self, game: &Game, review: &Review) {
         self.fresh = true;
         let before = game.remarks.first().map(of_author).unwrap_or_default();
-        self.comments(None, &before.comments, "");
+        before.texts.iter().for_each(|text| self.token(text));
         for (i, played) in review.moves.iter().enumerate() {
             let remarks = match played.evaluation {
                 Some(_) => of_author(&game.remarks[i + 1]),
@@ -75,12 +78,14 @@ impl Movetext {
             let reasons: Vec<&str> = played.reasons.iter().map(|r| r.text.as_str()).collect();
             let verdict = played.mark.map(|mark| signed(mark, is_judged(&remarks), &reasons));
             let eval = played.evaluation.as_ref().map(|e| e.eval);
-            self.comments(eval, &remarks.comments, &verdict.unwrap_or_default());
+            // The author's comments on the move itself precede the review's; his variations and what he says about
+            // them follow.
+            let is_variation = |text: &Token| matches!(text, Token::Variation(_));
+            let split = remarks.texts.iter().position(is_variation).unwrap_or(remarks.texts.len());
+            let (on_move, after) = remarks.texts.split_at(split);
+            self.comments(eval, on_move, &verdict.unwrap_or_default());
             self.better(played);
-            let ply = 2 * (played.number - 1) + u32::from(played.side == "black");
-            for line in &remarks.variations {
-                self.variation(line, ply);
-            }
+            after.iter().for_each(|text| self.token(text));
         }
         self.atoms.push(review.result.clone());
     }
@@ -103,13 +108,14 @@ impl Movetext {
 
     /// The author's comments, then the comment of the review with the evaluation. Clocks without text are added to
     /// the latter.
-    fn comments(&mut self, eval: Option<Eval>, author: &[String], verdict: &str) {
-        let (spoken, commands): (Vec<&String>, Vec<&String>) =
-            author.iter().partition(|comment| !words(comment).is_empty());
-        for comment in spoken {
-            self.comment(comment);
+    fn comments(&mut self, eval: Option<Eval>, author: &[Token], verdict: &str) {
+        let mut parts = Vec::new();
+        for text in author {
+            match text {
+                Token::Comment(comment) if words(comment).is_empty() => parts.push(comment.clone()),
+                text => self.token(text),
+            }
         }
-        let mut parts: Vec<String> = commands.into_iter().cloned().collect();
         parts.extend(eval.map(|eval| format!("[%eval {}]", plain(eval))));
         parts.push(verdict.to_owned());
         parts.retain(|part| !part.is_empty());
@@ -146,28 +152,26 @@ impl Movetext {
         }
     }
 
-    /// A variation of the file; `ply` is the ply of the move that its first move replaces, from move 1 of White.
-    fn variation(&mut self, line: &[Token], mut ply: u32) {
-        let mut begun = false;
-        self.fresh = true;
-        for token in line {
-            match token {
-                Token::Move(san) => {
-                    self.mv(ply / 2 + 1, ply.is_multiple_of(2), san);
-                    ply += 1;
+    /// A comment, glyph or variation of the file, as it was.
+    fn token(&mut self, token: &Token) {
+        match token {
+            Token::Number(number, side) => self.number = Some(numbered(*number, *side)),
+            Token::Move(san) => {
+                let number = self.number.take();
+                self.atoms.push(number.map_or_else(|| san.clone(), |number| format!("{number} {san}")));
+            }
+            Token::Nag(nag) => self.atoms.push(format!("${nag}")),
+            Token::Comment(text) => self.comment(text),
+            Token::Variation(line) => {
+                let begin = self.atoms.len();
+                line.iter().for_each(|token| self.token(token));
+                if let Some(first) = self.atoms.get_mut(begin) {
+                    first.insert(0, '(');
+                    self.close();
                 }
-                Token::Nag(nag) => self.atoms.push(format!("${nag}")),
-                Token::Comment(text) => self.comment(text),
-                Token::Variation(inner) => self.variation(inner, ply.saturating_sub(1)),
-            }
-            if !std::mem::replace(&mut begun, true) {
-                self.open();
+                self.fresh = true;
             }
         }
-        if begun {
-            self.close();
-        }
-        self.fresh = true;
     }
 
     /// Opens a variation before the last atom, or closes one after it.
@@ -201,6 +205,11 @@ impl Movetext {
         }
         text
     }
+}
+
+/// `3.` or `3...`
+pub(super) fn numbered(number: u32, side: Color) -> String {
+    format!("{number}{}", side.fold_wb(".", "..."))
 }
 
 /// An evaluation in the form of `[%eval]`: without the plus sign.
@@ -255,6 +264,22 @@ mod tests {
         let again = pgn::read(text.as_bytes()).expect("a text");
         assert_eq!(again.len(), 1);
         assert_eq!(again[0].as_ref().map(|game| game.moves.len()).ok(), Some(7));
+    }
+
+    #[test]
+    fn annotation_keeps_variations_and_prose_as_they_were() {
+        let author = "1. e4 e5 2. Nf3 Nc6 (3.Bb5 a6 4.Ba4 $14) {so} 3. Bb5 (this is prose, see 1...c5) \
+             (2... Nc6 3.Bb5+ {x} (3.c3 Qh4#)) a6 *\n";
+        let text = annotated_game(author);
+        let whole = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in [
+            "(3. Bb5 a6 4. Ba4 $14) { so } 3. Bb5",
+            "3. Bb5 { (this is prose, see 1...c5) } { [%eval ",
+            "(2... Nc6 3. Bb5+ { x } (3. c3 Qh4#)) 3... a6",
+        ] {
+            assert!(whole.contains(part), "{part} is not in\n{text}");
+        }
+        assert_eq!(annotated_game(&text), text);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Clocks of a game and the time used for each move, from `[%clk]`, `[%emt]` and the tag `TimeControl`.
 
 use crate::board::Color;
-use crate::notation::pgn::Game;
+use crate::notation::pgn::{Game, Remarks};
 
 /// Maximum gain of a clock, in seconds, that is attributed to rounding.
 const ROUNDING: f64 = 1.0;
@@ -24,7 +24,7 @@ pub(super) fn times(game: &Game) -> Vec<MoveTime> {
     let mut side = usize::from(game.start.turn() == Color::Black);
     let mut times = Vec::new();
     for remarks in &game.remarks[1..] {
-        let seconds = |name| command(&remarks.comments, name).and_then(|text| parse(&text));
+        let seconds = |name| command(remarks, name).and_then(|text| parse(&text));
         let left = seconds("clk");
         let by_clock = before[side].zip(left).and_then(|(before, left)| {
             // Some files write the first clock before the increment, others after it.
@@ -41,13 +41,13 @@ pub(super) fn times(game: &Game) -> Vec<MoveTime> {
 }
 
 /// The value of a command such as `[%clk 0:09:58]`.
-pub(super) fn command(comments: &[String], name: &str) -> Option<String> {
+pub(super) fn command(remarks: &Remarks, name: &str) -> Option<String> {
     let begin = format!("[%{name} ");
-    let find = |comment: &String| {
+    let find = |comment: &str| {
         let (_, rest) = comment.split_once(&begin)?;
         Some(rest.split_once(']')?.0.trim().to_owned())
     };
-    comments.iter().find_map(find)
+    remarks.comments().find_map(find)
 }
 
 /// The seconds of `0:09:58`, `9:58`, `598` or `0:09:58.4`.

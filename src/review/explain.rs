@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
 use super::analyst::Analyst;
@@ -17,6 +17,7 @@ use crate::tools::args::{EngineArgs, LimitArgs, SelectionArgs, positions_help};
 use crate::tools::subjects;
 use crate::tools::variation::numbered;
 use crate::util::interrupt::Interrupted;
+use crate::util::text::excerpt;
 
 /// Explanation of a move, also the JSON output.
 #[derive(Serialize)]
@@ -105,6 +106,10 @@ fn move_to_explain(args: &ExplainArgs) -> Result<(Position, Move)> {
         return Ok((subject.position, m));
     }
     let text = args.words.join(" ");
+    if !text.trim().contains(char::is_whitespace) {
+        let word = excerpt(text.trim());
+        bail!("no position before '{word}'; give one, as in: zoothera explain startpos {word}");
+    }
     let (start, m) = text.trim().rsplit_once(char::is_whitespace).unwrap_or(("", text.trim()));
     // Separate arguments stay separate, because a file name may contain blanks.
     let start = match &args.words[..] {

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
+use super::eval::Eval;
 use super::picture::ends;
 use super::report::{Better, PlayedMove};
 use crate::board::Position;
@@ -26,12 +27,34 @@ struct LineStep {
     text: String,
 }
 
-/// The better lines for a move with a mark; none without a mark. `position` is the position before the move.
+/// Maximum number of plies of the engine's line for a move without a bad mark.
+const SHORT: usize = 6;
+
+/// The better lines for a move with a bad mark; the engine's line in place of any other move. `position` is the
+/// position before the move.
 pub(super) fn playable_lines(position: &Position, played: &PlayedMove) -> Vec<PlayableLine> {
-    if played.mark.is_none() {
-        return Vec::new();
+    if played.mark.is_some() && !played.better.is_empty() {
+        return played.better.iter().map(|line| playable(position, line)).collect();
     }
-    played.better.iter().map(|line| playable(position, line)).collect()
+    let line = played.engine.clone().map(|line| line.cut(SHORT));
+    line.iter().filter(|line| !line.moves.is_empty()).map(|line| playable(position, line)).collect()
+}
+
+/// The values of these lines.
+pub(super) fn line_evals(played: &PlayedMove) -> Vec<Eval> {
+    match played.mark.is_some() && !played.better.is_empty() {
+        true => played.better.iter().map(|line| line.eval).collect(),
+        false => played.engine.iter().map(|line| line.eval).collect(),
+    }
+}
+
+/// Name of the lines of a move.
+pub(super) fn title(played: &PlayedMove) -> &'static str {
+    match played.engine.as_ref().and_then(|line| line.moves.first()) {
+        Some(&m) if m == played.m => "Engine line",
+        _ if played.mark.is_some() => "Better",
+        _ => "Best",
+    }
 }
 
 fn playable(position: &Position, line: &Better) -> PlayableLine {
@@ -41,7 +64,9 @@ fn playable(position: &Position, line: &Better) -> PlayableLine {
         let text = if i == 0 || position.turn().is_white() { numbered(&position, &[m]) } else { position.san(m) };
         let (from, to) = ends(&position, m);
         position.do_move(m);
-        steps.push(LineStep { fen: position.fen(), played: [from.to_string(), to.to_string()], text });
+        // The page needs the pieces and the side to move.
+        let fen = position.fen().split(' ').take(2).collect::<Vec<_>>().join(" ");
+        steps.push(LineStep { fen, played: [from.to_string(), to.to_string()], text });
     }
     PlayableLine { eval: line.eval.to_string(), steps }
 }
@@ -51,7 +76,7 @@ pub(super) fn clickable_lines(position: &Position, played: &PlayedMove) -> Marku
     html! {
         @for (number, line) in playable_lines(position, played).iter().enumerate() {
             p.line {
-                (line.eval) " "
+                (title(played)) " (" (line.eval) "): "
                 @for (i, step) in line.steps.iter().enumerate() {
                     button.move type="button" data-ply=(played.ply) data-line=(number) data-step=(i) { (step.text) }
                     " "
@@ -91,15 +116,18 @@ mod tests {
         assert!(steps.len() > 1 && steps.len() == blunder.better[0].san.len());
         for (step, san) in steps.iter().zip(&blunder.better[0].san) {
             reached.do_move(reached.parse_san(san).expect("legal"));
-            assert_eq!(step.fen, reached.fen());
+            assert!(reached.fen().starts_with(&step.fen), "{}", step.fen);
             assert!(step.text.ends_with(san.as_str()), "{} {san}", step.text);
         }
     }
 
     #[test]
-    fn a_move_without_a_mark_has_none() {
-        let unmarked = PlayedMove { mark: None, ..blunder() };
-        assert!(!unmarked.better.is_empty());
-        assert!(playable_lines(&position(BEFORE_IT), &unmarked).is_empty());
+    fn a_move_without_a_mark_has_the_engines_line() {
+        let unmarked = PlayedMove { mark: None, better: Vec::new(), ..blunder() };
+        let lines = playable_lines(&position(BEFORE_IT), &unmarked);
+        assert_eq!(lines.len(), 1);
+        assert!((1..=SHORT).contains(&lines[0].steps.len()) && lines[0].steps[0].text.starts_with("3... "));
+        let html = clickable_lines(&position(BEFORE_IT), &unmarked).into_string();
+        assert!(html.contains("Best ("), "{html}");
     }
 }

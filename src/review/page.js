@@ -9,6 +9,7 @@ class Game {
     this.svg = article.querySelector(".stage .board");
     this.notes = new Map([...article.querySelectorAll("[data-note]")].map((note) => [Number(note.dataset.note), note]));
     this.flipped = article.dataset.side === "black";
+    this.mine = false;
     this.painted = null;
     article.addEventListener("click", (event) => this.clicked(event));
     this.svg.addEventListener("click", ({ clientX, clientY }) =>
@@ -28,7 +29,7 @@ class Game {
     if (button?.dataset.ply) this.show(Number(button.dataset.ply));
     if (button) this.go(button.dataset.go);
     else if (link) this.follow(link.dataset);
-    if (link?.closest(".moment, .graph")) this.reveal();
+    if (target.closest(".moment, .other, .graph-place") && (link || button)) this.reveal();
   }
 
   /** Scrolls the page unless board, mark and reason are in sight. On a phone they fit into the window together. */
@@ -48,6 +49,8 @@ class Game {
     if (where === "flip") return this.flip();
     if (where === "better" || where === "answer") return this.alternate();
     if (where === "retry") return this.tryAgain();
+    if (where === "mine") return this.tryAll();
+    if (where === "next-try") return this.tryNext();
     if (where === "next" || where === "previous") return this.seek(where === "next" ? 1 : -1);
     if (this.line !== null) return this.goInLine(where);
     const last = this.positions.length - 1;
@@ -98,6 +101,30 @@ class Game {
     this.mark();
   }
 
+  /** The next mistake that can be tried again: of the side at the bottom, if only its mistakes are wanted. */
+  tryFrom(ply) {
+    const side = this.flipped ? "b" : "w";
+    const wanted = ({ tries }, at) => tries.length > 0 && (!this.mine || this.positions[at - 1].fen.split(" ")[1] === side);
+    const found = this.positions.findIndex((position, at) => at > ply && wanted(position, at));
+    return found < 0 ? null : found;
+  }
+
+  /** Begins with the first mistake of the side at the bottom. */
+  tryAll() {
+    this.mine = true;
+    const first = this.tryFrom(0);
+    if (first === null) { this.mine = false; return; }
+    this.show(first);
+    this.tryAgain();
+  }
+
+  tryNext() {
+    const next = this.tryFrom(this.ply);
+    if (next === null) { this.mine = false; return this.show(this.ply); }
+    this.show(next);
+    this.tryAgain();
+  }
+
   /** Changes what is shown beside the board: a `note`, a `line`, or the place to `retry`. */
   enter(mode) {
     this.retry = null;
@@ -126,7 +153,7 @@ class Game {
     const position = this.positions[ply];
     const { eval: score, steps } = position.lines[line];
     const moves = steps.slice(0, step + 1).map((move) => move.text).join(" ");
-    this.part(".status").textContent = `Better (${score}): ${moves}${step + 1 < steps.length ? " …" : ""}`;
+    this.part(".status").textContent = `${position.title} (${score}): ${moves}${step + 1 < steps.length ? " …" : ""}`;
     this.paint(steps[step], position.line_chances[line]);
     this.mark();
     this.linked();
@@ -150,6 +177,7 @@ class Game {
     const set = (go, enabled) => { this.part(`.controls [data-go="${go}"]`).disabled = !enabled; };
     set("better", position.lines.length > 0);
     set("retry", position.tries.length > 0);
+    set("mine", this.positions.some(({ mistake, tries }) => mistake && tries.length > 0));
     set("next", this.mistakeFrom(this.ply, 1) !== null);
     set("previous", this.mistakeFrom(this.ply, -1) !== null);
     this.part('.controls [data-go="better"]').setAttribute("aria-pressed", String(this.line !== null));
@@ -179,7 +207,7 @@ class Game {
   /** Puts the position into its link and, if this game is shown, into the address. */
   linked() {
     const fragment = `#game=${this.number}&ply=${this.ply}`;
-    this.part(".link").href = fragment;
+    this.part(".permalink").href = fragment;
     if (this !== current) return;
     try { history.replaceState(null, "", fragment); } catch { /* Some hosts allow no addresses. */ }
   }
@@ -212,7 +240,7 @@ addEventListener("hashchange", restore);
 choose?.addEventListener("change", () => { select(Number(choose.value)); current.linked(); });
 
 const STEPS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", Escape: "leave" };
-const LETTERS = { f: "flip", b: "better", n: "next", p: "previous", t: "retry" };
+const LETTERS = { f: "flip", b: "better", n: "next", p: "previous", t: "retry", m: "mine" };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey) return;
   // Steps work wherever the focus is; letters are text in a field.

@@ -1,8 +1,8 @@
 //! The page: all reviewed games in one HTML file without external resources. The text is readable without scripts.
 //!
-//! * `moves`: the list of moves; `author`: comments and variations of the file
-//! * `note`: the texts next to the board; `moments`: the critical moments below it
-//! * `tables`: accuracy and losses
+//! * `turning`: what decided the game; `moments`: the turning points and all other marked moves
+//! * `tables`: accuracy and losses; `overview`: the table of many games
+//! * `moves`: the list of moves; `author`: comments and variations of the file; `note`: the texts next to the board
 //! * `data`: the input of the scripts
 
 mod author;
@@ -10,7 +10,9 @@ mod data;
 mod moments;
 mod moves;
 mod note;
+mod overview;
 mod tables;
+mod turning;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -38,13 +40,14 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
     base-uri 'none'; form-action 'none'";
 
 /// The keys of the page and their actions.
-const KEYS: [(&str, &str); 8] = [
+const KEYS: [(&str, &str); 9] = [
     ("← →", "previous and next move"),
     ("Home End", "start and end of the game"),
     ("N", "next mistake"),
     ("P", "previous mistake"),
     ("T", "try again at this mistake; again: another move"),
-    ("B", "play the better line"),
+    ("M", "try again at every mistake of the side at the bottom"),
+    ("B", "play the engine's line"),
     ("F", "flip the board"),
     ("Esc", "back to the game"),
 ];
@@ -99,7 +102,7 @@ pub(crate) fn page(games: &[(Game, Review)]) -> String {
             }
             body {
                 svg id="shapes" aria-hidden="true" { (PreEscaped(format!("<defs>{}</defs>", definitions()))) }
-                @if games.len() > 1 { (choice(games)) }
+                @if games.len() > 1 { (overview::overview(games)) (choice(games)) }
                 main { @for (game, review) in games { (article(&Shown::new(game, review))) } }
                 (footer())
                 script { (PreEscaped(SCRIPT)) }
@@ -135,16 +138,26 @@ fn players(review: &Review) -> String {
 fn article(shown: &Shown) -> Markup {
     let review = shown.review;
     html! {
-        article.game data-number=(review.number) data-side=[review.side.map(|side| side.fold_wb("white", "black"))] {
-            h1 { (players(review)) " " span.result { (review.result) } }
-            p.about { (about(review)) }
+        article.game id=(overview::address(review)) data-number=(review.number)
+            data-side=[review.side.map(|side| side.fold_wb("white", "black"))] {
+            h1 { (rated(review)) " " span.result { (review.result) } }
+            p.about {
+                (about(review))
+                @if let Some((address, host)) = link(review) {
+                    " · " a href=(address) rel="noopener noreferrer" { "Game on " (host) }
+                }
+            }
             @if !review.complete {
                 p.about { strong { "Interrupted: " } "the first moves were not analysed." }
             }
+            div.first {
+                (moments::turning(shown))
+                (tables::tables(shown))
+            }
             div.view {
                 (stage(shown))
+                (controls(review.side))
                 (note::notes(shown))
-                (controls())
                 section.moves aria-label="Moves" tabindex="0" { (moves::moves(shown)) }
             }
             div.graph-place { (PreEscaped(graph(review))) }
@@ -154,8 +167,7 @@ fn article(shown: &Shown) -> Markup {
                     figcaption { "Time used for each move: White upwards, Black downwards" }
                 }
             }
-            (moments::moments(shown))
-            (tables::tables(review))
+            (moments::others(shown))
             script type="application/json" { (PreEscaped(data::data(shown))) }
         }
     }
@@ -189,8 +201,8 @@ fn stage(shown: &Shown) -> Markup {
     }
 }
 
-/// The buttons under the board.
-fn controls() -> Markup {
+/// The buttons directly under the board. `side` is the side whose moves are judged.
+fn controls(side: Option<Color>) -> Markup {
     let button = |go: &str, key: &str, text: &str, name: &str| {
         let is_sign = !text.is_ascii();
         html! {
@@ -208,17 +220,41 @@ fn controls() -> Markup {
             (button("previous", "P", "Previous mistake", "Go to the previous mistake"))
             (button("next", "N", "Next mistake", "Go to the next mistake"))
             (button("retry", "T", "Try again", "Find a better move on the board"))
-            (button("better", "B", "Better line", "Play the better line on the board"))
-            a.link href="#" { "Link to this position" }
+            (button("better", "B", "Engine line", "Play the engine's line on the board"))
+            (button("mine", "M", "All my mistakes", match side {
+                Some(_) => "Try again at every mistake",
+                None => "Try again at every mistake of the side at the bottom",
+            }))
+            a.permalink href="#" { "Link to this position" }
         }
     }
 }
 
-/// The event's tags and the opening.
+/// The names of both players with their ratings: `A (1830) – B (1790)`.
+fn rated(review: &Review) -> String {
+    let one = |color: Color| {
+        let rating = review.tag(color.fold_wb("WhiteElo", "BlackElo")).filter(|&rating| rating != "-");
+        player(review, color) + &rating.map(|rating| format!(" ({rating})")).unwrap_or_default()
+    };
+    format!("{} – {}", one(Color::White), one(Color::Black))
+}
+
+/// The address of the game on its site, and the name of the site.
+fn link(review: &Review) -> Option<(&str, &str)> {
+    ["Link", "GameLink", "Site", "Source"].iter().find_map(|tag| {
+        let address = review.tag(tag)?.trim();
+        let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"))?;
+        let host = rest.split(['/', '?', '#']).next().filter(|host| !host.is_empty())?;
+        (!address.contains(char::is_whitespace)).then(|| (address, host.trim_start_matches("www.")))
+    })
+}
+
+/// The event's tags, the ending and the opening.
 fn about(review: &Review) -> String {
-    let tags = ["Event", "Site", "Date", "TimeControl"];
-    let mut parts: Vec<String> =
-        tags.iter().filter_map(|tag| review.tag(tag)).map(|value| value.trim_end_matches(".??").to_owned()).collect();
+    let tags = ["Event", "Site", "Date", "TimeControl", "Termination"];
+    let is_text = |value: &&str| *value != "-" && !value.starts_with("http");
+    let known = tags.iter().filter_map(|tag| review.tag(tag)).filter(is_text);
+    let mut parts: Vec<String> = known.map(|value| value.trim_end_matches(".??").to_owned()).collect();
     if let Some(opening) = &review.opening {
         parts.push(format!("{} {}", opening.eco, opening.name));
     }

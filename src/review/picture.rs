@@ -5,7 +5,8 @@ use std::fmt::Write;
 use super::spoken::board_in_words;
 use crate::board::{Color, Move, Position, Role, Square};
 
-/// The shapes of the pieces, drawn for this page on squares of 45: one group a line, named as in SAN.
+/// The shapes of the pieces on squares of 45: one group a line, named as in SAN with the colour before it.
+// CITE: Colin M. L. Burnett's pieces (GPL-2.0-or-later), as in chessground 10, which the web page uses.
 const SHAPES: &str = include_str!("pieces.svg");
 /// Side of a square.
 const SIDE: i32 = 45;
@@ -21,8 +22,8 @@ pub(crate) struct BoardView {
 
 /// A standalone picture.
 pub(crate) fn picture(position: &Position, view: &BoardView) -> String {
-    let style = "<style>.light{fill:#ead9b8}.dark{fill:#b08a64}.on-light{fill:#5f4023}.on-dark{fill:#2a1a0a}\
-                 .played{stroke:#c0392b;fill:#c0392b}.best{stroke:#2e7d32;fill:#2e7d32}</style>";
+    let style = "<style>.light{fill:#ebe8dc}.dark{fill:#84a294}.on-light{fill:#3f5a4e}.on-dark{fill:#14241d}\
+                 .played{stroke:#b4493a;fill:#b4493a}.best{stroke:#2f7d63;fill:#2f7d63}</style>";
     board(position, view, &format!("{style}<defs>{}</defs>", definitions()))
 }
 
@@ -75,20 +76,8 @@ fn squares(svg: &mut String, square: Square, view: &BoardView) {
 }
 
 /// The shapes of both colours under their names, as `wN`.
-pub(crate) fn definitions() -> String {
-    let mut text = String::new();
-    for (prefix, fill, stroke, detail) in
-        [('w', "#fcfcfa", "#222222", "#222222"), ('b', "#40403e", "#111111", "#f4f4f0")]
-    {
-        for shape in SHAPES.lines() {
-            let attributes = format!(
-                "<g fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"1.4\" stroke-linejoin=\"round\" id=\"{prefix}"
-            );
-            let shape = shape.replace("<g id=\"", &attributes);
-            text += &shape.replace("class=\"detail\"", &format!("fill=\"none\" stroke=\"{detail}\""));
-        }
-    }
-    text
+pub(crate) fn definitions() -> &'static str {
+    SHAPES
 }
 
 /// The name of a piece's shape.

@@ -33,18 +33,20 @@ pub(super) fn capitalised(mark: Mark) -> String {
 pub(super) fn of_author(remarks: &Remarks) -> Remarks {
     let mut own = remarks.clone();
     let mut earlier = None;
-    for comment in &mut own.comments {
-        let (text, found) = without_review(&without_command(comment, "eval"));
-        *comment = text;
-        earlier = earlier.or(found);
+    for text in &mut own.texts {
+        if let Token::Comment(comment) = text {
+            let (rest, found) = without_review(&without_command(comment, "eval"));
+            *comment = rest;
+            earlier = earlier.or(found);
+        }
     }
-    own.comments.retain(|comment| !comment.is_empty());
+    own.texts.retain(|text| !matches!(text, Token::Comment(comment) if comment.is_empty()));
     if let Some(earlier) = earlier {
         let glyph = own.nags.iter().position(|&nag| nag == earlier.mark.nag());
         if let Some(place) = glyph.filter(|_| !earlier.judged_by_author) {
             own.nags.remove(place);
         }
-        own.variations.retain(|line| !is_better_line(line));
+        own.texts.retain(|text| !matches!(text, Token::Variation(line) if is_better_line(line)));
     }
     own
 }
@@ -74,7 +76,7 @@ fn without_review(comment: &str) -> (String, Option<Earlier>) {
 
 /// Whether a variation looks like a better line of a review: the comment after its first move has only an evaluation.
 fn is_better_line(line: &[Token]) -> bool {
-    let [Token::Move(_), Token::Comment(comment), ..] = line else {
+    let [Token::Number(..), Token::Move(_), Token::Comment(comment), ..] = line else {
         return false;
     };
     comment.contains("[%eval ") && without_command(comment, "eval").is_empty()
@@ -130,13 +132,10 @@ pub(super) fn glyph(nag: u8) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::Color;
 
     fn remarks(nags: &[u8], comments: &[&str]) -> Remarks {
-        Remarks {
-            nags: nags.to_vec(),
-            comments: comments.iter().map(|&text| text.to_owned()).collect(),
-            variations: Vec::new(),
-        }
+        Remarks { nags: nags.to_vec(), texts: comments.iter().map(|&text| Token::Comment(text.to_owned())).collect() }
     }
 
     #[test]
@@ -157,14 +156,15 @@ mod tests {
     fn only_better_lines_of_a_review_are_removed() {
         let line = |comment: &str| {
             let word = |text: &str| Token::Move(text.to_owned());
-            vec![word("d4"), Token::Comment(comment.to_owned()), word("d5")]
+            let number = Token::Number(1, Color::White);
+            Token::Variation(vec![number, word("d4"), Token::Comment(comment.to_owned()), word("d5")])
         };
         let ours = signed(Mark::Mistake, false, &[]);
         let mut reviewed = remarks(&[], &[&ours]);
-        reviewed.variations = vec![line("[%eval 0.31]"), line("[%eval 0.31] solid")];
-        assert_eq!(of_author(&reviewed).variations, reviewed.variations[1..]);
-        reviewed.comments.clear();
-        assert_eq!(of_author(&reviewed).variations, reviewed.variations);
+        reviewed.texts.extend([line("[%eval 0.31]"), line("[%eval 0.31] solid")]);
+        assert_eq!(of_author(&reviewed).texts, reviewed.texts[2..]);
+        reviewed.texts.remove(0);
+        assert_eq!(of_author(&reviewed).texts, reviewed.texts);
     }
 
     #[test]

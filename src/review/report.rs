@@ -109,6 +109,9 @@ pub(crate) struct PlayedMove {
     pub mark: Option<Mark>,
     /// The lines that the search preferred, best first; empty if it would have played the move itself.
     pub better: Vec<Better>,
+    /// The engine's line in place of the move, also if it begins with the move.
+    #[serde(skip)]
+    pub engine: Option<Better>,
     /// The refutation, from the position after the move: only for moves with a bad mark, and `None` if the game is
     /// over.
     pub refutation: Option<Better>,

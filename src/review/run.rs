@@ -15,7 +15,7 @@ use super::report::{PlaySummary, Review};
 use super::study::{Wishes, parts, review};
 use crate::board::Color;
 use crate::notation::line::position_from_fen;
-use crate::notation::pgn::{self, Broken, Game, Games};
+use crate::notation::pgn::{self, Broken, Game, Games, Token};
 use crate::tools::args::{EngineArgs, LimitArgs};
 use crate::util::atomic::AtomicFile;
 use crate::util::identity::check_distinct;
@@ -100,6 +100,7 @@ pub fn run(args: &ReviewArgs, out: &mut dyn Write, err: &mut dyn Write) -> Resul
             analyst.forget();
         }
         let review = review(game, &mut analyst, &openings, wishes, &mut |done| progress.tick(i, done));
+        progress.line.clear();
         let seen = review.moves.iter().any(|played| played.evaluation.is_some());
         if seen || review.complete {
             outputs.add(game, review)?;
@@ -181,7 +182,7 @@ fn read(file: &Path, err: &mut dyn Write) -> Result<ReadGames> {
 /// The game with a comment added at its end.
 fn with_last_comment(mut game: Game, comment: Option<String>) -> Game {
     if let Some(remarks) = game.remarks.last_mut() {
-        remarks.comments.extend(comment);
+        remarks.texts.extend(comment.map(Token::Comment));
     }
     game
 }

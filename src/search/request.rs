@@ -17,7 +17,7 @@ use super::time::Budget;
 use super::tt::TranspositionTable;
 use super::{params, tablebases};
 use crate::board::{Move, Position};
-use crate::level::{Level, TurnHandicap, mating, pace, theory};
+use crate::level::{Level, TurnHandicap, habits, mating, pace, theory};
 use crate::util::polling;
 
 /// One search, shared by all threads.
@@ -305,7 +305,11 @@ fn restrict_root(request: &mut SearchRequest, level: Level, handicap: &TurnHandi
     for root in &mut request.root_moves {
         let allowed = match fixed_move {
             Some(best) => root.m == best,
-            None => !handicap.misses(position, root.m) && theory::considers(level, position, root.m),
+            None => {
+                !handicap.misses(position, root.m)
+                    && theory::considers(level, position, root.m)
+                    && habits::considers(level, position, root.m)
+            }
         };
         root.rank = i32::from(allowed);
     }

@@ -31,6 +31,10 @@ pub enum Ending {
     Agreed,
     /// This side resigned.
     Resigned(Color),
+    /// This side's time is up.
+    Time(Color),
+    /// A side's time is up, but the other side has only its king.
+    TimeAgainstKing,
     /// The person quit.
     Unfinished,
 }
@@ -40,8 +44,8 @@ impl Ending {
     fn result(self) -> &'static str {
         match self {
             Self::Mate(winner) => winner.fold_wb("1-0", "0-1"),
-            Self::Resigned(loser) => loser.fold_wb("0-1", "1-0"),
-            Self::Stalemate | Self::DrawByRule | Self::Agreed => "1/2-1/2",
+            Self::Resigned(loser) | Self::Time(loser) => loser.fold_wb("0-1", "1-0"),
+            Self::Stalemate | Self::DrawByRule | Self::Agreed | Self::TimeAgainstKing => "1/2-1/2",
             Self::Unfinished => "*",
         }
     }
@@ -55,7 +59,20 @@ impl Ending {
             Self::Agreed => "Draw agreed",
             Self::Resigned(Color::White) => "White resigns",
             Self::Resigned(Color::Black) => "Black resigns",
+            Self::Time(Color::White) => "White's time is up",
+            Self::Time(Color::Black) => "Black's time is up",
+            Self::TimeAgainstKing => "Time is up against a bare king",
             Self::Unfinished => "Unfinished",
+        }
+    }
+
+    /// The value of the tag `Termination`.
+    // CITE: S. Edwards, "Portable Game Notation Specification and Implementation Guide", section 9.8.1.
+    fn termination(self) -> &'static str {
+        match self {
+            Self::Time(_) | Self::TimeAgainstKing => "time forfeit",
+            Self::Unfinished => "unterminated",
+            _ => "normal",
         }
     }
 }
@@ -66,8 +83,14 @@ pub struct GameRecord<'a> {
     pub start: &'a Position,
     /// Moves from the starting position.
     pub moves: &'a [Move],
+    /// The mover's clock after each move, in seconds; empty without clocks.
+    pub clocks: &'a [f64],
+    /// The value of the tag `TimeControl`.
+    pub control: Option<String>,
     /// The person's colour.
     pub person: Color,
+    /// The person's name.
+    pub name: &'a str,
     /// The engine's level in Elo; `None` for full strength.
     pub elo: Option<i32>,
     /// Seed of the level.
@@ -137,7 +160,8 @@ impl GameRecord<'_> {
             Some(elo) => format!("Zoothera (Elo {elo}, Level Seed {})", self.seed),
             None => String::from("Zoothera"),
         };
-        let (white, black) = self.person.fold_wb(("?", engine.as_str()), (engine.as_str(), "?"));
+        let name = if self.name.is_empty() { "?" } else { self.name };
+        let (white, black) = self.person.fold_wb((name, engine.as_str()), (engine.as_str(), name));
         // Dates are in UTC, as in lichess games; PGN has no time zone.
         let date = self.began.format("%Y.%m.%d").to_string();
         let time = self.began.format("%H:%M:%S").to_string();
@@ -151,10 +175,18 @@ impl GameRecord<'_> {
             ("Result", self.ending.result()),
             ("UTCDate", date.as_str()),
             ("UTCTime", time.as_str()),
+            ("TimeControl", self.control.as_deref().unwrap_or("-")),
+            ("Termination", self.ending.termination()),
         ];
-        let note = |_| None;
+        let note = |ply: usize| self.clocks.get(ply).map(|&seconds| format!("[%clk {}]", on_clock(seconds)));
         pgn(&tags, self.start, self.moves, note, self.ending.result())
     }
+}
+
+/// `0:04:58`
+fn on_clock(seconds: f64) -> String {
+    let seconds = seconds.max(0.0) as u64;
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 /// Returns a result in PGN notation: 1 is a win for White, 0 a draw, -1 a win for Black.

@@ -1,8 +1,18 @@
 //! A game at the terminal against a level of the engine, or its full strength.
+//!
+//! * `request`: the typed lines; `board`: the board as text; `clock`: clocks; `offer`: draw offers
+//! * `kept`: the game in progress, in a file next to the file of games
+
+mod board;
+mod clock;
+mod kept;
+mod offer;
+mod request;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Result, bail};
 use chrono::{DateTime, Utc};
@@ -11,25 +21,25 @@ use super::args::{SelectionArgs, positions_help};
 use super::game_record::{Ending, GAMES, GameRecord, movetext};
 use super::prompt::{Prompt, Typed};
 use super::{load_network, subjects};
-use crate::board::{Color, Move, Position, Square};
+use crate::board::{Color, Move, Position};
 use crate::level::{ELO_MAX, ELO_MIN, Level};
 use crate::notation::position_from_fen;
-use crate::search::{Limits, Score, SearchOptions, Silent, ThreadPool};
+use crate::search::{Limits, SearchOptions, Silent, ThreadPool};
 use crate::util::atomic::AtomicFile;
-use crate::util::console::Printable;
+use crate::util::console::{Printable, use_colour};
 use crate::util::interrupt::{EXIT_CODE, Interrupt, Interrupted};
 use crate::util::sync::Mutex;
-use crate::util::text::Shown as _;
+use crate::util::text::{Shown as _, printable};
 use crate::util::{reason, rng};
+use board::{Look, drawn};
+use clock::{Clocks, Control};
+use kept::Kept;
+use request::{HELP, Request, SUMMARY, parse};
 
 /// Nodes of a search at full strength, and of a hint.
 const FULL_NODES: u64 = 500_000;
 /// Size of the transposition table in MiB.
 const HASH_MB: usize = 16;
-/// Maximum score, in hundredths of a pawn, at which the engine accepts a draw.
-const MAX_DRAW_SCORE: i32 = 20;
-/// The commands of a game.
-const HELP: &str = "Type a move (Nf3, g1f3) or: back, hint, draw, resign, board, flip, moves, fen, help, quit";
 
 /// Arguments of `play`.
 #[derive(clap::Args, Debug)]
@@ -51,6 +61,12 @@ pub struct PlayArgs {
     /// Your colour
     #[arg(long, visible_alias = "color", value_name = "COLOUR", default_value = "white")]
     pub colour: ColourChoice,
+    /// Clocks of both sides: minutes, and seconds added for each move, such as 5+3; no clocks if absent
+    #[arg(long, value_name = "MINUTES[+SECONDS]")]
+    pub clock: Option<Control>,
+    /// Your name in the PGN
+    #[arg(long, value_name = "NAME", default_value = "Player")]
+    pub name: String,
     /// Starting position as FEN
     #[arg(long, value_name = "FEN")]
     pub fen: Option<String>,
@@ -84,9 +100,12 @@ struct PlayOptions {
     seed: u64,
     /// The user's colour.
     colour: Color,
+    /// The user's name.
+    name: String,
+    control: Option<Control>,
     /// The initial position.
     start: Position,
-    /// File to which the game is appended when it ends for any reason.
+    /// File to which the game is appended when it ends.
     pgn: Option<PathBuf>,
 }
 
@@ -102,24 +121,16 @@ impl PlayOptions {
             Some(fen) => position_from_fen(fen)?,
             None => subjects::read_one(&args.position, args.selection)?.position,
         };
-        Ok(Self { elo: args.elo, seed, colour, start, pgn: args.pgn.clone() })
+        let (name, control, pgn) = (printable(&args.name).trim().to_owned(), args.clock, args.pgn.clone());
+        Ok(Self { elo: args.elo, seed, colour, name, control, start, pgn })
     }
 }
 
-/// A parsed input line.
-#[derive(Debug, PartialEq, Eq)]
-enum Request {
-    Move(Move),
-    Back,
-    Hint,
-    Draw,
-    Resign,
-    Board,
-    Flip,
-    Moves,
-    Fen,
-    Help,
-    Quit,
+/// The moves of a game in progress, and the clocks of their sides after them, in seconds.
+#[derive(Clone, Default)]
+struct Moves {
+    moves: Vec<Move>,
+    clocks: Vec<f64>,
 }
 
 /// A game that was played.
@@ -135,7 +146,9 @@ pub struct PlayedGame {
 /// # Errors
 /// Fails if the position is invalid, the network cannot be loaded, `out` fails, or the PGN file cannot be written. This
 /// is checked before the game. If writing fails after the game, the error names the file to which the game was saved
-/// instead. After Ctrl-C, the game is saved, or printed if it has no file, and the error is [`Interrupted`].
+/// instead. After Ctrl-C at the prompt, the game is saved, or printed if it has no file, and the error is
+/// [`Interrupted`]. A signal ends the process and leaves the file of games as it is: the game stays in a file next to
+/// it.
 pub fn run(args: &PlayArgs, input: &mut dyn Prompt, out: &mut impl Write) -> Result<PlayedGame> {
     let (options, network) = (PlayOptions::of(args)?, load_network(args.net.as_deref())?);
     let began = Utc::now();
@@ -143,11 +156,16 @@ pub fn run(args: &PlayArgs, input: &mut dyn Prompt, out: &mut impl Write) -> Res
         pool: ThreadPool::new(network, 1, HASH_MB),
         position: options.start.clone(),
         start: options.start.clone(),
-        moves: Arc::new(Mutex::new(Some(Vec::new()))),
-        flipped: options.colour.is_black(),
+        played: Arc::new(Mutex::new(Some(Moves::default()))),
+        look: Look {
+            flipped: options.colour.is_black(),
+            colour: anstyle_query::clicolor_force() || (input.is_interactive() && use_colour(&io::stdout())),
+            figures: board::has_figures(),
+        },
         level: options.elo.map(|elo| Level::of(elo, options.seed)),
         colour: options.colour,
-        score: 0,
+        clocks: options.control.map(Clocks::new),
+        turn_began: Instant::now(),
         interrupted: false,
     };
     if let Some(path) = &options.pgn {
@@ -155,10 +173,16 @@ pub fn run(args: &PlayArgs, input: &mut dyn Prompt, out: &mut impl Write) -> Res
         drop(AtomicFile::create_over(path, &GAMES)?);
     }
     let options = Arc::new(options);
-    save_on_interrupt(&options, &game.moves, began);
+    let kept = Arc::new(options.pgn.as_deref().map(Kept::next_to));
+    keep_on_interrupt(&options, &game.played, &kept, began);
     writeln!(out, "{}", introduction(&options))?;
-    let played = game.play(input, out);
-    let Some(moves) = game.moves.lock().take() else {
+    let keep_part = |moves: &Moves| {
+        if let Some(kept) = &*kept {
+            kept.write(&record(&options, moves, began, Ending::Unfinished).pgn());
+        }
+    };
+    let played = game.play(input, out, &keep_part);
+    let Some(moves) = game.played.lock().take() else {
         // The interrupt handler is saving the game and then ends the process.
         loop {
             std::thread::park();
@@ -166,17 +190,26 @@ pub fn run(args: &PlayArgs, input: &mut dyn Prompt, out: &mut impl Write) -> Res
     };
     let ending = *played.as_ref().unwrap_or(&Ending::Unfinished);
     let record = record(&options, &moves, began, ending);
-    let place = keep(&record, options.pgn.as_deref(), out)?;
+    let place = keep(&record, options.pgn.as_deref(), out);
+    if let Some(kept) = &*kept {
+        kept.remove();
+    }
+    let place = place?;
     played?;
     if game.interrupted {
         return Err(Interrupted::error(format!("interrupted: the game was {place}")));
     }
-    Ok(PlayedGame { pgn: record.pgn(), plies: moves.len() })
+    Ok(PlayedGame { pgn: record.pgn(), plies: moves.moves.len() })
 }
 
-/// Prints the result, and saves the game to its file, or prints it if it has none. Returns the place of the game.
+/// Prints the result, and saves the game to its file, or prints it if it has none. Returns the place of the game. A
+/// game without moves is not saved.
 fn keep(record: &GameRecord, path: Option<&Path>, out: &mut impl Write) -> Result<String> {
     let printed = writeln!(out, "{}", record.summary());
+    if record.moves.is_empty() {
+        printed?;
+        return Ok("not saved, because it has no moves".to_owned());
+    }
     let Some(path) = path else {
         printed?;
         writeln!(out, "\n{}", record.pgn())?;
@@ -189,46 +222,54 @@ fn keep(record: &GameRecord, path: Option<&Path>, out: &mut impl Write) -> Resul
     Ok(place)
 }
 
-/// The first line: the sides, the level and its seed.
+/// The first line: the sides, the level and its seed, the clocks.
 fn introduction(options: &PlayOptions) -> String {
     let colour = options.colour.fold_wb("White", "Black");
-    match options.elo {
+    let clock = options.control.map(|control| format!(" Each side has {}.", control.in_words())).unwrap_or_default();
+    let sides = match options.elo {
         Some(elo) => format!(
             "You play {colour} against level {elo}. Its seed is {seed}: --seed {seed} repeats its choices.",
             seed = options.seed
         ),
         None => format!("You play {colour} against the engine at full strength."),
-    }
+    };
+    sides + &clock
 }
 
 /// The moves of a game in progress; `None` once they are being saved.
-type SharedMoves = Arc<Mutex<Option<Vec<Move>>>>;
+type SharedMoves = Arc<Mutex<Option<Moves>>>;
 
-/// On an interrupt, saves the unfinished game, or prints it if it has no file, and exits.
-fn save_on_interrupt(options: &Arc<PlayOptions>, moves: &SharedMoves, began: DateTime<Utc>) {
-    let (options, moves) = (options.clone(), moves.clone());
+/// On a signal, leaves the unfinished game in the file next to the file of games, or prints it if there is none, and
+/// exits. The file of games stays as it is.
+fn keep_on_interrupt(options: &Arc<PlayOptions>, played: &SharedMoves, kept: &Arc<Option<Kept>>, began: DateTime<Utc>) {
+    let (options, played, kept) = (options.clone(), played.clone(), kept.clone());
     Interrupt::listen(move || {
-        // Locked until the process exits, so that the game is saved first.
-        let mut held = moves.lock();
+        // Locked until the process exits, so that the game is kept first.
+        let mut held = played.lock();
         let Some(moves) = held.take() else {
             return;
         };
-        let record = record(&options, &moves, began, Ending::Unfinished);
+        let pgn = record(&options, &moves, began, Ending::Unfinished).pgn();
         let mut err = Printable(io::stderr());
-        let _ = match options.pgn.as_ref().map(|path| (path, record.save(path))) {
-            Some((path, Ok(()))) => writeln!(err, "\ninterrupted: the game was saved to {}", path.shown()),
-            Some((_, Err(error))) => writeln!(err, "\ninterrupted: {}", reason::chain(&error)),
-            None => writeln!(io::stdout(), "\n\n{}", record.pgn()),
+        let _ = match &*kept {
+            _ if moves.moves.is_empty() => writeln!(err, "\ninterrupted before the first move"),
+            Some(kept) if kept.write(&pgn) => {
+                writeln!(err, "\ninterrupted: the unfinished game is in {}", kept.path().shown())
+            }
+            _ => writeln!(io::stdout(), "\n\n{pgn}"),
         };
         std::process::exit(EXIT_CODE.into());
     });
 }
 
-fn record<'a>(options: &'a PlayOptions, moves: &'a [Move], began: DateTime<Utc>, ending: Ending) -> GameRecord<'a> {
+fn record<'a>(options: &'a PlayOptions, played: &'a Moves, began: DateTime<Utc>, ending: Ending) -> GameRecord<'a> {
     GameRecord {
         start: &options.start,
-        moves,
+        moves: &played.moves,
+        clocks: &played.clocks,
+        control: options.control.map(|control| control.tag()),
         person: options.colour,
+        name: &options.name,
         elo: options.elo,
         seed: options.seed,
         began,
@@ -241,44 +282,67 @@ struct TerminalGame {
     pool: ThreadPool,
     start: Position,
     position: Position,
-    moves: SharedMoves,
-    flipped: bool,
+    played: SharedMoves,
+    look: Look,
     level: Option<Level>,
     colour: Color,
-    /// The engine's last evaluation of its position, in hundredths of a pawn.
-    score: i32,
+    clocks: Option<Clocks>,
+    /// Start of the turn of the side to move.
+    turn_began: Instant,
     /// Whether Ctrl-C ended the game.
     interrupted: bool,
 }
 
 impl TerminalGame {
-    fn play(&mut self, input: &mut dyn Prompt, out: &mut impl Write) -> Result<Ending> {
-        writeln!(out, "{HELP}")?;
+    fn play(&mut self, input: &mut dyn Prompt, out: &mut impl Write, keep_part: &dyn Fn(&Moves)) -> Result<Ending> {
+        writeln!(out, "{SUMMARY}")?;
         self.show(out)?;
+        self.turn_began = Instant::now();
+        let mut plies = 0;
         loop {
+            if self.moves().len() != plies {
+                plies = self.moves().len();
+                if let Some(moves) = &*self.played.lock() {
+                    keep_part(moves);
+                }
+            }
             if let Some(ending) = self.ending_by_rule() {
                 return Ok(ending);
             }
-            if self.position.turn() != self.colour {
-                self.engine_move(out)?;
-                continue;
-            }
-            out.flush()?;
-            let line = match input.ask(&format!("{}> ", self.number()))? {
-                Typed::Line(line) => line,
-                Typed::End => return Ok(Ending::Unfinished),
-                Typed::Interrupt => {
-                    self.interrupted = true;
-                    return Ok(Ending::Unfinished);
-                }
+            let ending = match self.position.turn() == self.colour {
+                true => self.turn_of_user(input, out)?,
+                false => self.engine_move(out)?,
             };
-            match parse(&self.position, line.trim()) {
-                Ok(input) => {
-                    if let Some(ending) = self.execute(&input, out)? {
-                        return Ok(ending);
-                    }
-                }
-                Err(error) => writeln!(out, "{}. Type 'help' for the list of commands.", reason::chain(&error))?,
+            if let Some(ending) = ending {
+                return Ok(ending);
+            }
+        }
+    }
+
+    /// Reads and executes one line of the user. Returns the ending if the game is over.
+    fn turn_of_user(&mut self, input: &mut dyn Prompt, out: &mut impl Write) -> Result<Option<Ending>> {
+        out.flush()?;
+        let prompt = match &self.clocks {
+            Some(clocks) => format!("{} [{}]> ", self.number(), clocks.shown(self.colour)),
+            None => format!("{}> ", self.number()),
+        };
+        let typed = input.ask(&prompt)?;
+        if self.time_is_up() {
+            return Ok(Some(self.lost_on_time()));
+        }
+        let line = match typed {
+            Typed::Line(line) => line,
+            Typed::End => return Ok(Some(Ending::Unfinished)),
+            Typed::Interrupt => {
+                self.interrupted = true;
+                return Ok(Some(Ending::Unfinished));
+            }
+        };
+        match parse(&self.position, line.trim()) {
+            Ok(input) => self.execute(&input, out),
+            Err(error) => {
+                writeln!(out, "{}. Type 'help' for the list of commands.", reason::chain(&error))?;
+                Ok(None)
             }
         }
     }
@@ -289,22 +353,28 @@ impl TerminalGame {
             Request::Move(m) => self.make(*m),
             Request::Back => self.take_back(out)?,
             Request::Hint => {
-                let best = self.search(None).best;
-                let san = best.map(|m| self.position.san(m)).unwrap_or_default();
+                let san = self.search(None).map(|m| self.position.san(m)).unwrap_or_default();
                 writeln!(out, "Try {san}")?;
             }
-            Request::Draw if self.score <= MAX_DRAW_SCORE && !self.moves().is_empty() => {
-                return Ok(Some(Ending::Agreed));
+            Request::Draw => {
+                let plies = self.moves().len();
+                if offer::is_accepted(&mut self.pool, &self.position, plies) {
+                    return Ok(Some(Ending::Agreed));
+                }
+                writeln!(out, "The engine declines the draw: {}", offer::RULE)?;
             }
-            Request::Draw => writeln!(out, "The engine declines the draw")?,
             Request::Resign => return Ok(Some(Ending::Resigned(self.colour))),
             Request::Board => self.show(out)?,
             Request::Flip => {
-                self.flipped = !self.flipped;
+                self.look.flipped = !self.look.flipped;
                 self.show(out)?;
             }
             Request::Moves => writeln!(out, "{}", movetext(&self.start, &self.moves()))?,
             Request::Fen => writeln!(out, "{}", self.position.fen())?,
+            Request::Clock => match &self.clocks {
+                Some(clocks) => writeln!(out, "{}", clocks.both(self.colour, self.turn_began.elapsed()))?,
+                None => writeln!(out, "There are no clocks; start with --clock 5+3, for example")?,
+            },
             Request::Help => writeln!(out, "{HELP}")?,
             Request::Quit => return Ok(Some(Ending::Unfinished)),
         }
@@ -323,37 +393,62 @@ impl TerminalGame {
         self.position.is_draw(0).then_some(Ending::DrawByRule)
     }
 
+    /// Whether the side to move has no time left.
+    fn time_is_up(&self) -> bool {
+        let elapsed = self.turn_began.elapsed();
+        self.clocks.as_ref().is_some_and(|clocks| clocks.is_up(self.position.turn(), elapsed))
+    }
+
+    /// The side to move loses, unless the other side has only its king.
+    fn lost_on_time(&self) -> Ending {
+        let loser = self.position.turn();
+        let can_mate = self.position.by_color(!loser).count() > 1;
+        if can_mate { Ending::Time(loser) } else { Ending::TimeAgainstKing }
+    }
+
     fn make(&mut self, m: Move) {
+        let mover = self.position.turn();
         self.position.do_move(m);
-        if let Some(moves) = &mut *self.moves.lock() {
-            moves.push(m);
+        let left = self.clocks.as_mut().map(|clocks| clocks.press(mover, self.turn_began.elapsed()));
+        self.turn_began = Instant::now();
+        if let Some(played) = &mut *self.played.lock() {
+            played.moves.push(m);
+            played.clocks.extend(left);
         }
     }
 
     fn moves(&self) -> Vec<Move> {
-        self.moves.lock().clone().unwrap_or_default()
+        self.played.lock().as_ref().map(|played| played.moves.clone()).unwrap_or_default()
     }
 
-    /// Plays the engine's move.
-    fn engine_move(&mut self, out: &mut impl Write) -> Result<()> {
+    /// Plays the engine's move. Returns the ending if its time is up.
+    fn engine_move(&mut self, out: &mut impl Write) -> Result<Option<Ending>> {
         let number = self.number();
-        let Found { best, score } = self.search(self.level);
-        let Some(best) = best else {
+        let Some(best) = self.search(self.level) else {
             bail!("internal error: the engine found no move in {}", self.position.fen());
         };
-        self.score = score.unwrap_or(self.score);
-        writeln!(out, "{number} {}", self.position.san(best))?;
+        if self.time_is_up() {
+            return Ok(Some(self.lost_on_time()));
+        }
+        let san = self.position.san(best);
         self.make(best);
-        self.show(out)
+        match &self.clocks {
+            Some(clocks) => writeln!(out, "{number} {san} [{}]", clocks.shown(!self.colour))?,
+            None => writeln!(out, "{number} {san}")?,
+        }
+        self.show(out)?;
+        Ok(None)
     }
 
-    /// Searches the position.
-    fn search(&mut self, level: Option<Level>) -> Found {
-        let limits = Limits { nodes: Some(FULL_NODES), ..Limits::default() };
+    /// The best move. A hint, and a game without clocks, have a fixed number of nodes.
+    fn search(&mut self, level: Option<Level>) -> Option<Move> {
+        let engine_moves = self.position.turn() != self.colour;
+        let limits = match self.clocks.as_ref().filter(|_| engine_moves) {
+            Some(clocks) => clocks.limits(),
+            None => Limits { nodes: Some(FULL_NODES), ..Limits::default() },
+        };
         let options = SearchOptions { level, ..SearchOptions::default() };
-        let outcome = self.pool.search(self.position.clone(), limits, options, Arc::new(Silent));
-        let score = outcome.line.map(|line| hundredths(line.score));
-        Found { best: outcome.best, score }
+        self.pool.search(self.position.clone(), limits, options, Arc::new(Silent)).best
     }
 
     /// Takes back the user's last move and the reply to it.
@@ -364,8 +459,15 @@ impl TerminalGame {
         }
         for _ in 0..2 {
             self.position.undo_move();
-            self.moves.lock().as_mut().map(Vec::pop);
+            if let Some(played) = &mut *self.played.lock() {
+                played.moves.pop();
+                played.clocks.pop();
+            }
+            if let Some(clocks) = &mut self.clocks {
+                clocks.take_back();
+            }
         }
+        self.turn_began = Instant::now();
         self.show(out)
     }
 
@@ -376,56 +478,7 @@ impl TerminalGame {
     }
 
     fn show(&self, out: &mut impl Write) -> Result<()> {
-        Ok(write!(out, "{}", board(&self.position, self.flipped))?)
+        let last = self.moves().last().copied();
+        Ok(write!(out, "{}", drawn(&self.position, last, self.look))?)
     }
-}
-
-/// The result of a search.
-struct Found {
-    best: Option<Move>,
-    /// Value for the side to move in hundredths of a pawn.
-    score: Option<i32>,
-}
-
-/// A score in hundredths of a pawn; a mate is larger than any other score.
-fn hundredths(score: Score) -> i32 {
-    match score {
-        Score::Centipawns(value) => value,
-        Score::Mate(moves) => moves.signum() * i32::MAX,
-    }
-}
-
-/// Parses a line in `position`.
-fn parse(position: &Position, line: &str) -> Result<Request> {
-    Ok(match line.to_ascii_lowercase().as_str() {
-        "back" | "undo" => Request::Back,
-        "hint" => Request::Hint,
-        "draw" => Request::Draw,
-        "resign" => Request::Resign,
-        "" | "board" => Request::Board,
-        "flip" => Request::Flip,
-        "moves" => Request::Moves,
-        "fen" => Request::Fen,
-        "help" | "?" => Request::Help,
-        "quit" | "exit" => Request::Quit,
-        _ => Request::Move(position.parse_move(line)?),
-    })
-}
-
-/// The board in letters, upper case for White, from White's side or from Black's.
-fn board(position: &Position, flipped: bool) -> String {
-    let mut text = String::from("\n");
-    for rank in 0..8 {
-        let rank = if flipped { rank } else { 7 - rank };
-        text.push_str(&format!(" {}", rank + 1));
-        for file in 0..8 {
-            let file = if flipped { 7 - file } else { file };
-            let square = Square::new(8 * rank + file);
-            text.push(' ');
-            text.push(position.piece_at(square).map_or('.', |piece| piece.char()));
-        }
-        text.push('\n');
-    }
-    text.push_str(if flipped { "   h g f e d c b a\n\n" } else { "   a b c d e f g h\n\n" });
-    text
 }

@@ -46,6 +46,15 @@ impl ProgressLine {
         self.show(line, true);
     }
 
+    /// Clears the line on a terminal, before other output.
+    pub fn clear(&self) {
+        if self.terminal && self.shown.is_some() {
+            let mut err = io::stderr().lock();
+            let _ = write!(err, "\r\x1b[K");
+            let _ = err.flush();
+        }
+    }
+
     /// Prints a line and ignores errors: the job continues if standard error is closed.
     fn show(&self, line: &str, last: bool) {
         let mut err = io::stderr().lock();

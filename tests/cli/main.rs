@@ -10,6 +10,7 @@ mod manners;
 mod nets;
 mod outputs;
 mod play;
+mod play_picture;
 mod run;
 #[path = "../schema/mod.rs"]
 mod schema;

@@ -329,7 +329,7 @@ mod unix {
 
     #[test]
     fn interrupted_review_keeps_old_output_and_saves_partial_one() {
-        for name in ["INT", "TERM", "HUP"] {
+        for name in ["INT", "TERM", "HUP", "KILL"] {
             let folder = Folder::new();
             let games = folder.file("games.pgn", &GAMES.repeat(3000));
             let old = "[Event \"old\"]\n\n*\n";
@@ -473,7 +473,7 @@ mod unix {
     }
 
     #[test]
-    fn game_is_saved_on_termination_signals() {
+    fn killed_game_is_kept_beside_its_file_and_appends_nothing() {
         for name in ["INT", "TERM", "HUP"] {
             let folder = Folder::new();
             let pgn = folder.file("games.pgn", GAMES);
@@ -483,11 +483,14 @@ mod unix {
             signal(&child, name);
             let run = end(child);
             drop(input);
-            assert_eq!(run.code, Some(130), "{}", run.err);
-            assert!(run.err.contains("the game was saved to"), "{}", run.err);
-            let text = fs::read_to_string(&pgn).expect("the games");
-            assert!(text.starts_with(GAMES) && text.contains("\n1. d4 "), "{text}");
-            assert_eq!(folder.contents().len(), 1);
+            if name != "KILL" {
+                assert_eq!(run.code, Some(130), "{}", run.err);
+                assert!(run.err.contains("the unfinished game is in "), "{}", run.err);
+            }
+            assert_eq!(fs::read_to_string(&pgn).expect("the games"), GAMES);
+            let text = fs::read_to_string(format!("{pgn}.part")).expect("the game");
+            assert!(text.contains("\n1. d4 ") && text.contains("[Termination \"unterminated\"]"), "{text}");
+            assert_eq!(folder.contents().len(), 2);
         }
     }
 }

@@ -87,14 +87,22 @@ seen.marked = getComputedStyle(part('.list [data-ply="6"]')).color;
 key("n"); look("next"); key("n"); look("no next"); key("p"); look("no previous");
 key("ArrowRight"); key("p"); look("previous");
 key("t"); look("retry");
-seen.hidden = { moments: shown(part(".moments")), field: document.activeElement === part(".typed input") };
+seen.hidden = { moments: getComputedStyle(part(".moment .line")).visibility === "visible", field: document.activeElement === part(".typed input") };
 key("b", part(".typed input")); look("letter in the field");
 press("g7"); seen.targets = board().querySelectorAll(".target").length;
 press("g6"); look("good try");
+seen.next = [shown(part('[data-go="next-try"]')), part('[data-go="next-try"]').textContent];
 key("Escape"); key("t"); type("a6"); look("bad try");
+seen.next.push(shown(part('[data-go="next-try"]')));
 key("t"); type("Ke4"); look("illegal try");
 type("g8F6"); look("same try");
 key("ArrowRight", part(".typed input")); look("after the try");
+// Black's mistakes, with Black at the bottom; White has none.
+key("f"); key("m"); look("mine"); key("Escape"); key("f");
+const box = (selector) => part(selector).getBoundingClientRect();
+seen.under = box(".controls").top - box(".stage").bottom;
+const cells = [...part(".list").querySelectorAll("li:not(.remark) .move")].map((e) => Math.round(e.getBoundingClientRect().left));
+seen.columns = new Set(cells).size;
 
 // Another game: the arrows step through it although the focus is in the choice.
 const choose = document.getElementById("games");

@@ -6,12 +6,13 @@
 //!
 //! * [`tags`]: tags, variants and results
 //! * [`movetext`]: the parts of a movetext
-//! * `reading`: the state of a game while it is read
+//! * `reading`: the state of a game while it is read; `variation`: the state of an open variation
 // CITE: S. Edwards, "Portable Game Notation Specification and Implementation Guide".
 
 pub mod movetext;
 mod reading;
 pub mod tags;
+mod variation;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,7 +20,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::board::{Move, Position};
+use crate::board::{Color, Move, Position};
 use crate::util::encoding::Lines;
 use crate::util::text::printable;
 use reading::{Reading, Taken};
@@ -33,16 +34,34 @@ const MAX_GAME_BYTES: usize = 64 << 20;
 pub struct Remarks {
     /// Numbers of glyphs: 1 is `!`, 2 is `?`.
     pub nags: Vec<u8>,
-    /// Comments in order, without braces.
-    pub comments: Vec<String>,
-    /// Alternatives to the move, unchecked.
-    pub variations: Vec<Vec<Token>>,
+    /// [`Token::Comment`] and [`Token::Variation`] in the order of the file.
+    pub texts: Vec<Token>,
+}
+
+impl Remarks {
+    /// The comments in order, without braces.
+    pub fn comments(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().filter_map(|text| match text {
+            Token::Comment(comment) => Some(comment.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The variations in order.
+    pub fn variations(&self) -> impl Iterator<Item = &[Token]> {
+        self.texts.iter().filter_map(|text| match text {
+            Token::Variation(line) => Some(line.as_slice()),
+            _ => None,
+        })
+    }
 }
 
 /// A part of a variation as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
-    /// A move, legal or not.
+    /// The number of the next move, and the side that it is written for: `3.` or `3...`.
+    Number(u32, Color),
+    /// A move in SAN with its check sign, legal or not.
     Move(String),
     /// The number of a glyph.
     Nag(u8),

@@ -144,8 +144,21 @@ fn take_comment<'a>(text: &mut &'a str, after: &'a str) -> Part<'a> {
     }
 }
 
+/// The glyph at the end of a move, as in `Nf3!?`.
+pub fn signs(word: &str) -> Option<u8> {
+    let signs = &word[word.trim_end_matches(['!', '?']).len()..];
+    match word.chars().next_back()? {
+        '!' | '?' => Some(judgement(signs)),
+        '‼' => Some(3),
+        '⁇' => Some(4),
+        '⁉' => Some(5),
+        '⁈' => Some(6),
+        _ => None,
+    }
+}
+
 /// The glyph of `!`, `?`, and both together.
-pub fn judgement(signs: &str) -> u8 {
+fn judgement(signs: &str) -> u8 {
     match signs.as_bytes() {
         [b'!'] => 1,
         [b'?'] => 2,

@@ -2,14 +2,14 @@
 
 use shakmaty::{Chess, Position as _};
 
-use super::movetext::{Part, judgement, take_part};
+use super::movetext::{Part, signs, take_part};
 use super::tags::{self, Tags};
+use super::variation::{OpenVariation, one_line};
 use super::{Broken, Game, Remarks, Token};
-use crate::board::{Position, from_shakmaty};
+use crate::board::{Color, Position, from_shakmaty};
 use crate::notation::moves::{self, MoveError};
-use crate::notation::spelling::Spelling;
 use crate::util::reason;
-use crate::util::text::{excerpt, printable};
+use crate::util::text::excerpt;
 
 /// Maximum nesting of variations; deeper ones are dropped.
 const MAX_VARIATION_DEPTH: usize = 32;
@@ -45,7 +45,7 @@ pub(super) struct Reading {
     chess: Chess,
     stop: Option<Stop>,
     /// Open variations, outermost first, without variations that are nested too deeply.
-    open: Vec<Vec<Token>>,
+    open: Vec<OpenVariation>,
     depth: usize,
     /// Place of the outermost open variation, for error messages.
     opened: String,
@@ -78,7 +78,7 @@ impl Reading {
             Err(error) => (None, Some(Stop::Mistake(reason::chain(&error)))),
         };
         if let Some(game) = &mut game {
-            game.remarks[0].comments = comments;
+            game.remarks[0].texts = comments.into_iter().map(Token::Comment).collect();
         }
         Self {
             chess: game.as_ref().map_or_else(Chess::default, |game| game.start.to_chess()),
@@ -105,7 +105,8 @@ impl Reading {
     pub(super) fn into_tags(self) -> (Tags, Vec<String>) {
         let game = self.game.map(|game| (game.tags, game.remarks));
         let (tags, mut remarks) = game.unwrap_or_default();
-        (tags, remarks.pop().map(|remarks| remarks.comments).unwrap_or_default())
+        let comments = remarks.pop().map(|remarks| remarks.comments().map(str::to_owned).collect());
+        (tags, comments.unwrap_or_default())
     }
 
     /// Whether only comments have been read.
@@ -125,6 +126,9 @@ impl Reading {
     /// Reads a line of the movetext. `after_blank` is true if a blank line precedes it.
     pub(super) fn line(&mut self, line: &str, number: usize, after_blank: bool) -> Taken {
         let mut rest = line;
+        if let Some(open) = self.innermost() {
+            open.end_line();
+        }
         if let Some(comment) = &mut self.comment {
             comment.text.push(' ');
             let Some((end, after)) = line.split_once('}') else {
@@ -138,6 +142,7 @@ impl Reading {
         }
         let mut first = rest.len() == line.len();
         loop {
+            let source = rest;
             let before = rest.trim_start().len();
             let Some(part) = take_part(&mut rest) else {
                 return Taken::All;
@@ -147,6 +152,10 @@ impl Reading {
             }
             first = false;
             self.any |= !matches!(part, Part::Comment(_) | Part::CommentBegins(_));
+            let source = &source[..source.len() - rest.len()];
+            if self.innermost().is_some_and(|open| open.read(&part, source)) {
+                continue;
+            }
             self.part(&part, number);
         }
     }
@@ -203,19 +212,9 @@ impl Reading {
         }
     }
 
-    /// Reads a word. In the main line it must be a move; in a variation it is stored unchecked.
+    /// Reads a word of the main line, which must be a move. The words of a variation are not checked.
     fn word(&mut self, word: &str, line: usize) {
-        if self.stop.is_some() {
-            return;
-        }
-        if self.depth > 0 {
-            match Spelling::parse(word) {
-                Some(spelling) => {
-                    self.attach(Token::Move(spelling.to_string()));
-                    self.signs(word);
-                }
-                None => self.remark(word),
-            }
+        if self.stop.is_some() || self.depth > 0 {
             return;
         }
         if self.ended {
@@ -232,7 +231,9 @@ impl Reading {
         match moves::find(&self.chess, word) {
             Ok(m) => {
                 self.play(m);
-                self.signs(word);
+                if let Some(glyph) = signs(word) {
+                    self.glyph(glyph);
+                }
             }
             // Two zeros are also the result of a game that both sides lost.
             Err(MoveError::Illegal(..)) if matches!(word, "0-0" | "0:0") && self.is_tag_result("0-0") => {
@@ -261,23 +262,6 @@ impl Reading {
     fn is_tag_result(&self, result: &str) -> bool {
         let value = self.game.as_ref().and_then(|game| game.tag("Result"));
         value == Some(result)
-    }
-
-    /// Stores the glyphs at the end of a move, as in `Nf3!?`.
-    fn signs(&mut self, word: &str) {
-        let signs = &word[word.trim_end_matches(['!', '?']).len()..];
-        if !signs.is_empty() {
-            return self.glyph(judgement(signs));
-        }
-        if let Some(number) = word.chars().next_back().and_then(|c| match c {
-            '‼' => Some(3),
-            '⁇' => Some(4),
-            '⁉' => Some(5),
-            '⁈' => Some(6),
-            _ => None,
-        }) {
-            self.glyph(number);
-        }
     }
 
     fn play(&mut self, m: shakmaty::Move) {
@@ -335,10 +319,7 @@ impl Reading {
     }
 
     fn remark(&mut self, text: &str) {
-        let text = printable(text);
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let text = words.join(" ");
-        if !text.is_empty() {
+        if let Some(text) = one_line(text) {
             self.attach(Token::Comment(text));
         }
     }
@@ -356,17 +337,28 @@ impl Reading {
             return;
         }
         if let Some(line) = self.open.last_mut() {
-            return line.push(token);
+            return line.attach(token);
         }
         let Some(remarks) = game.remarks.last_mut() else {
             return;
         };
         match token {
-            Token::Move(_) => {}
             Token::Nag(number) => remarks.nags.push(number),
-            Token::Comment(text) => remarks.comments.push(text),
-            Token::Variation(line) => remarks.variations.push(line),
+            Token::Comment(_) | Token::Variation(_) => remarks.texts.push(token),
+            Token::Move(_) | Token::Number(..) => {}
         }
+    }
+
+    /// The innermost open variation; `None` in the main line and in variations that are nested too deeply.
+    fn innermost(&mut self) -> Option<&mut OpenVariation> {
+        if self.depth > self.open.len() { None } else { self.open.last_mut() }
+    }
+
+    /// Number and side of the move that a variation replaces.
+    fn replaced(&self) -> (u32, Color) {
+        let turn = !self.chess.turn();
+        let number = self.chess.fullmoves().get();
+        (if turn == Color::Black { number.saturating_sub(1) } else { number }, turn)
     }
 
     fn open_variation(&mut self, line: usize) {
@@ -374,7 +366,8 @@ impl Reading {
             self.opened = format!("{} (line {line})", self.place("("));
         }
         if self.depth < MAX_VARIATION_DEPTH && self.open.len() == self.depth && self.stop.is_none() {
-            self.open.push(Vec::new());
+            let replaced = self.open.last().map_or_else(|| self.replaced(), OpenVariation::last_move);
+            self.open.push(OpenVariation::new(replaced));
         }
         self.depth += 1;
     }
@@ -388,13 +381,23 @@ impl Reading {
             && let Some(inner) = self.open.pop()
         {
             self.depth -= 1;
-            return self.attach(Token::Variation(inner));
+            if let Some(outer) = self.innermost() {
+                outer.add_nested(&inner);
+            }
+            if let Some(token) = inner.finish() {
+                self.attach(token);
+            }
+            return;
         }
         self.depth -= 1;
     }
 
     fn result(&mut self, result: &'static str, line: usize) {
         if self.depth > 0 {
+            // The result of a quoted game. PGN has no place for one in a variation.
+            if result != "*" {
+                self.remark(result);
+            }
             return;
         }
         if self.ended {

@@ -22,6 +22,22 @@ fn moves(game: &Game) -> String {
     game.moves.iter().map(san).collect::<Vec<_>>().join(" ")
 }
 
+fn comments(remarks: &Remarks) -> Vec<&str> {
+    remarks.comments().collect()
+}
+
+/// Remarks as text, with braces and brackets.
+fn written(tokens: &[Token]) -> String {
+    let one = |token: &Token| match token {
+        Token::Number(number, side) => format!("{number}{}", side.fold_wb(".", "...")),
+        Token::Move(san) => san.clone(),
+        Token::Nag(nag) => format!("${nag}"),
+        Token::Comment(text) => format!("{{{text}}}"),
+        Token::Variation(line) => format!("({})", written(line)),
+    };
+    tokens.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
 /// Outcome of each game: its moves and result, or the error message.
 fn outcomes(text: &str) -> Vec<String> {
     let one = |game: &Result<Game, Broken>| match game {
@@ -57,21 +73,64 @@ fn reader_returns_main_lines_and_places_of_mistakes() {
 fn reader_keeps_comments_glyphs_and_variations() {
     let game = one(GAMES.split("[FEN").next().unwrap_or_default());
     assert_eq!(game.remarks.len(), game.moves.len() + 1);
-    assert_eq!(game.remarks[1].comments, ["best"]);
-    let line = ["c5", "Nf3"].map(|san| Token::Move(san.to_owned()));
-    assert_eq!(game.remarks[2].variations, [line.to_vec()]);
+    assert_eq!(comments(&game.remarks[1]), ["best"]);
+    assert_eq!(written(&game.remarks[2].texts), "(1... c5 2. Nf3)");
     assert_eq!(game.remarks[3].nags, [1]);
     assert_eq!(game.result, "1-0");
     let game = one("1. e4!? ; the king's pawn\n1... e5 $14 $999 += ({x} 1... 0-0 foo! e8(Q)?) *\n");
-    assert_eq!(game.remarks[1].comments, ["the king's pawn"]);
+    assert_eq!(comments(&game.remarks[1]), ["the king's pawn"]);
     assert_eq!(game.remarks[1].nags, [5]);
-    assert_eq!((game.remarks[2].nags.as_slice(), game.remarks[2].comments[0].as_str()), (&[14, 14][..], "$999"));
-    let token = |text: &str| Token::Move(text.to_owned());
-    let comment = |text: &str| Token::Comment(text.to_owned());
-    assert_eq!(
-        game.remarks[2].variations,
-        [[comment("x"), token("O-O"), comment("foo!"), token("e8=Q"), Token::Nag(2)]]
-    );
+    assert_eq!(game.remarks[2].nags, [14, 14]);
+    assert_eq!(written(&game.remarks[2].texts), "{$999} ({x} 1... O-O {foo! e8(Q)?})");
+}
+
+#[test]
+fn variations_keep_numbers_signs_glyphs_and_places() {
+    for variation in [
+        "(3. Bb5 a6 4. Ba4)",
+        "(2... Nc6 3. Bb5+)",
+        "(2... Qh4+ 3. g3 $1 Qxe4+ $5 {x} 4. Qe2)",
+        "(2. f4 exf4 (2... d5 3. exd5) 3. Nf3)",
+        "(1... f6 2. Qh5+ g6 3. Qxg6+ hxg6 4. e8=Q#)",
+        "{a} (2. d4) {b} (2. c4) {c}",
+        "(c5 Nf3 2... d6)",
+        "(2. -- d5)",
+        "({before} 2... d6 $2 {after})",
+        "(17. Nf3 {quoted game} 17... Rxe1+)",
+    ] {
+        let game = one(&format!("1. e4 e5 2. Nf3 {variation} Nc6 *"));
+        assert_eq!(written(&game.remarks[3].texts), variation);
+    }
+    for (source, expected) in [
+        ("(3.Bb5 a6 4.Ba4)", "(3. Bb5 a6 4. Ba4)"),
+        ("(2...Nc6 3.Bb5+!)", "(2... Nc6 3. Bb5+ $1)"),
+        ("(2. ... ♞c6 3 Bb5 +)", "(2... Nc6 3. Bb5+)"),
+        ("(2…Nc6 3.\nBb5 1-0)", "(2... Nc6 3. Bb5 {1-0})"),
+        ("(2... f6 3. Qh5 mate)", "(2... f6 3. Qh5#)"),
+        ("()", ""),
+    ] {
+        let game = one(&format!("1. e4 e5 2. Nf3 {source} Nc6 *"));
+        assert_eq!(written(&game.remarks[3].texts), expected, "{source}");
+    }
+}
+
+#[test]
+fn prose_in_brackets_is_one_comment() {
+    for (source, expected) in [
+        ("(this is prose, see 1...c5)", "{(this is prose, see 1...c5)}"),
+        ("(with an idea\nof Bb5 and 3. d4)", "{(with an idea of Bb5 and 3. d4)}"),
+        ("(prose (more prose) and {braces} (3. d4) end)", "{(prose (more prose) and braces (3. d4) end)}"),
+        ("(=)", "{(=)}"),
+        ("(3 pieces are better)", "{(3 pieces are better)}"),
+        ("(2... d6 is the Philidor, not 2...f6 3. d4 exd4)", "(2... d6 {is the Philidor, not 2...f6} 3. d4 exd4)"),
+        ("(2... d6 3. d4 is better, as Bg5 follows)", "(2... d6 3. d4 {is better, as Bg5 follows})"),
+        ("(2... d6 passive (2... d5 3. exd5) 3. d4)", "(2... d6 {passive} (2... d5 3. exd5) 3. d4)"),
+        ("(2... d6 (too slow) 3. d4)", "(2... d6 {(too slow)} 3. d4)"),
+        ("(2... d6 3 pawns)", "(2... d6 {3 pawns})"),
+    ] {
+        let game = one(&format!("1. e4 e5 2. Nf3 {source} Nc6 *"));
+        assert_eq!((moves(&game).as_str(), written(&game.remarks[3].texts).as_str()), ("e4 e5 Nf3 Nc6", expected));
+    }
 }
 
 #[test]
@@ -159,7 +218,7 @@ fn blank_lines_and_comments_do_not_end_a_game() {
         assert_eq!(outcomes(text), ["e4 e5 Nf3 Nc6 *"], "{text}");
     }
     let game = one("{a}\n\n[Event \"x\"]\n{b}\n[White \"y\"]\n\n{c} 1. e4 *");
-    assert_eq!((game.tags.len(), game.remarks[0].comments.join("")), (2, "abc".to_owned()));
+    assert_eq!((game.tags.len(), comments(&game.remarks[0]).join("")), (2, "abc".to_owned()));
 }
 
 #[test]
@@ -195,7 +254,7 @@ fn reader_accepts_latin_1_and_utf_16() {
         let games = read(bytes).expect("a text");
         let game = games[0].as_ref().expect("a game");
         assert_eq!((games.len(), game.tag("White"), game.moves.len()), (1, Some("Müller"), 1));
-        assert_eq!(game.remarks[1].comments, ["größer"]);
+        assert_eq!(comments(&game.remarks[1]), ["größer"]);
     }
 }
 
@@ -274,10 +333,17 @@ fn variant_tag_selects_chess960() {
 }
 
 #[test]
+fn castling_rights_select_chess960_without_a_variant_tag() {
+    let fen = "qbrnbkrn/pppppppp/8/8/8/8/PPPPPPPP/QBRNBKRN w KQkq - 0 1";
+    let game = one(&format!("[FEN \"{fen}\"]\n[SetUp \"1\"]\n\n1. O-O O-O *"));
+    assert_eq!(moves(&game), "O-O O-O");
+}
+
+#[test]
 fn reader_removes_escapes_and_direction_marks() {
     let game = one("[White \"\u{1b}]52;c;x\u{7}\"]\n\n1. e4 {\u{1b}[2J a\u{202e}b} *");
     assert_eq!(game.tag("White"), Some("]52;c;x"));
-    assert_eq!(game.remarks[1].comments, ["[2J ab"]);
+    assert_eq!(comments(&game.remarks[1]), ["[2J ab"]);
     let broken = all("1. e4 \u{1b}[2Jx *").remove(0).expect_err("a mistake");
     assert!(!broken.message.contains('\u{1b}') && broken.message.contains("'[2Jx'"), "{broken}");
 }
@@ -298,7 +364,7 @@ fn broken_games_have_reasons_and_do_not_hide_others() {
     assert!(games[4].contains("game 5: the comment '{never closed' in line"), "{games:?}");
     assert_eq!(games.len(), 5);
     let game = all(&text).swap_remove(3).expect("a game");
-    assert_eq!(game.remarks[1].comments[0].len(), 2000);
+    assert_eq!(comments(&game.remarks[1])[0].len(), 2000);
 }
 
 #[test]

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::super::clock::on_clock;
 use super::super::graph::class;
-use super::super::lines::{PlayableLine, playable_lines};
+use super::super::lines::{PlayableLine, line_evals, playable_lines, title};
 use super::super::mark::Mark;
 use super::super::picture::ends;
-use super::super::report::{Attempt, PlayedMove};
+use super::super::report::{Attempt, Evaluation, PlayedMove};
 use super::{Shown, moves};
 use crate::board::{Move, Position};
 use crate::tools::variation::numbered;
@@ -29,6 +29,8 @@ struct Place {
     mistake: bool,
     /// Lines that replace the move that led here, and White's chance after each.
     lines: Vec<PlayableLine>,
+    /// Name of these lines: `Better`, `Best` or `Engine line`.
+    title: &'static str,
     line_chances: Vec<f64>,
     /// All legal moves that could replace the move that led here, if they were searched.
     tries: Vec<Try>,
@@ -63,6 +65,7 @@ pub(super) fn data(shown: &Shown) -> String {
         clocks: clocks.clone(),
         mistake: false,
         lines: Vec::new(),
+        title: "",
         line_chances: Vec::new(),
         tries: Vec::new(),
     }];
@@ -87,7 +90,8 @@ fn place(shown: &Shown, i: usize, played: &PlayedMove, clocks: [Option<String>; 
         clocks,
         mistake: played.mark >= Some(Mark::Inaccuracy),
         lines: playable_lines(position, played),
-        line_chances: played.better.iter().map(|line| line.eval.chance()).collect(),
+        title: title(played),
+        line_chances: line_evals(played).iter().map(|eval| eval.chance()).collect(),
         tries: tries(position, played),
     }
 }
@@ -105,6 +109,8 @@ fn tries(position: &Position, played: &PlayedMove) -> Vec<Try> {
         .map(|attempt| squares(position, attempt.m))
         .collect();
     let one = |attempt: &Attempt| {
+        // The text and the answer to a try show the value of one search.
+        let attempt = &Attempt { value: shown_value(played, attempt), ..attempt.clone() };
         let m = attempt.m;
         let mut reached = position.clone();
         reached.do_move(m);
@@ -128,6 +134,18 @@ fn tries(position: &Position, played: &PlayedMove) -> Vec<Try> {
         }
     };
     all.iter().map(one).collect()
+}
+
+/// The value of a move as the text shows it: of the move of the game, or of the line that begins with it.
+fn shown_value(played: &PlayedMove, attempt: &Attempt) -> Evaluation {
+    if attempt.m == played.m {
+        return played.evaluation.clone().unwrap_or_else(|| attempt.value.clone());
+    }
+    let line = played.better.iter().find(|line| line.moves.first() == Some(&attempt.m));
+    line.map_or_else(
+        || attempt.value.clone(),
+        |line| Evaluation { eval: line.eval, chance: line.eval.chance(), depth: attempt.value.depth.max(1) },
+    )
 }
 
 /// `12... Nf6 is a blunder. +5.10, White's chances 87 %. The best reply is 13. Nb5.`

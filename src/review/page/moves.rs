@@ -9,31 +9,25 @@ use super::super::report::PlayedMove;
 use super::super::spoken::move_in_words;
 use super::{Shown, author};
 
-/// The moves as buttons that show their positions.
+/// The moves as buttons that show their positions: a number, and one column for each side. The author's remarks
+/// interrupt the columns.
 pub(super) fn moves(shown: &Shown) -> Markup {
     let review = shown.review;
-    let book = review.opening.as_ref().map(|opening| opening.ply);
     html! {
         ol.list {
             @if let Some(remarks) = shown.remarks.first().filter(|remarks| author::has_text(remarks)) {
-                li.remark { (author::text(remarks, 0)) }
+                li.remark { (author::text(remarks)) }
             }
             @for (i, played) in review.moves.iter().enumerate() {
                 @let remarks = &shown.remarks[i + 1];
+                @let is_white = played.side == "white";
                 @let interrupted = i == 0 || author::has_text(&shown.remarks[i]);
-                li {
-                    @if played.side == "white" || interrupted {
-                        span.number { (played.number) (dots(played)) }
-                    }
-                    (button(played, false))
-                    (author::glyphs(remarks))
-                    @if let Some(used) = shown.times[i].used {
-                        span.used title="Time used" { (readable(used)) }
-                    }
-                    @if book == Some(played.ply) { span.book title="Last book move" { "book" } }
-                }
+                @if is_white || interrupted { li.number { (played.number) (dots(played)) } }
+                @if !is_white && interrupted { li.gap { "…" } }
+                li { (cell(shown, i, played)) }
                 @if author::has_text(remarks) {
-                    li.remark { (author::text(remarks, index(played))) }
+                    @if is_white && i + 1 < review.moves.len() { li.gap { "…" } }
+                    li.remark { (author::text(remarks)) }
                 }
             }
         }
@@ -41,9 +35,16 @@ pub(super) fn moves(shown: &Shown) -> Markup {
     }
 }
 
-/// The ply of a move, counted from move 1 of White even if the game starts later.
-pub(super) fn index(played: &PlayedMove) -> u32 {
-    2 * (played.number - 1) + u32::from(played.side == "black")
+fn cell(shown: &Shown, i: usize, played: &PlayedMove) -> Markup {
+    let book = shown.review.opening.as_ref().map(|opening| opening.ply);
+    html! {
+        (button(played, false))
+        (author::glyphs(&shown.remarks[i + 1], played.mark))
+        @if let Some(used) = shown.times[i].used {
+            span.used title="Time used" { (readable(used)) }
+        }
+        @if book == Some(played.ply) { span.book title="Last book move" { "book" } }
+    }
 }
 
 fn dots(played: &PlayedMove) -> &'static str {

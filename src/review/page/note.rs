@@ -28,7 +28,7 @@ fn start(shown: &Shown) -> Markup {
         p.verdict { strong { "Start" } }
         (numbers(shown.review.evaluation.as_ref()))
         @if let Some(remarks) = shown.remarks.first().filter(|remarks| author::has_text(remarks)) {
-            (author::text(remarks, 0))
+            (author::text(remarks))
         }
     }
 }
@@ -37,14 +37,14 @@ fn note(shown: &Shown, i: usize, played: &PlayedMove) -> Markup {
     let remarks = &shown.remarks[i + 1];
     html! {
         p.verdict {
-            strong { (moves::numbered(played)) } (author::glyphs(remarks))
+            strong { (moves::numbered(played)) } (author::glyphs(remarks, played.mark))
             @if let Some(mark) = played.mark {
                 " " span class=(class(mark)) { strong { (mark.glyph()) } " " (mark.name()) }
             }
         }
         @for reason in &played.reasons { p.reason { (reason.text) } }
         (clickable_lines(&shown.positions[i], played))
-        @if author::has_text(remarks) { (author::text(remarks, moves::index(played))) }
+        @if author::has_text(remarks) { (author::text(remarks)) }
         (numbers(played.evaluation.as_ref()))
         (time(shown, i))
         (opening(shown, played))
@@ -96,6 +96,7 @@ fn retry() -> Markup {
                 button type="submit" { "Try" }
             }
             div.retry-buttons {
+                button type="button" data-go="next-try" { "Next mistake" }
                 button type="button" data-go="retry" { "Another move" }
                 button type="button" data-go="answer" { "Show the better line" }
                 button type="button" data-go="leave" { "Back to the game" }

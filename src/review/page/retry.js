@@ -25,6 +25,11 @@ class Retry {
     this.element.querySelector(".answer").textContent = answer;
     this.element.querySelector(".answer").className = "answer " + (this.tried?.class ?? "");
     this.element.querySelector(".retry-buttons [data-go=retry]").hidden = !this.tried;
+    // A try without a bad mark is right: on to the next mistake.
+    const right = this.tried && ["", "mark-only"].includes(this.tried.class);
+    const next = this.element.querySelector(".retry-buttons [data-go=next-try]");
+    next.hidden = !right && !this.game.mine;
+    next.textContent = this.game.tryFrom(this.game.ply) === null ? "That was the last mistake" : "Next mistake";
   }
 
   draw() {
