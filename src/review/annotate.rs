@@ -110,7 +110,7 @@ impl Movetext {
             self.comment(comment);
         }
         let mut parts: Vec<String> = commands.into_iter().cloned().collect();
-        parts.extend(eval.map(|eval| format!("[%eval {}]", plain(eval))));
+        parts.extend(eval.map(|eval| format!("[%eval {}]", eval.number())));
         parts.push(verdict.to_owned());
         parts.retain(|part| !part.is_empty());
         if !parts.is_empty() {
@@ -126,7 +126,7 @@ impl Movetext {
     /// The better lines as variations.
     fn better(&mut self, played: &PlayedMove) {
         let Some(mark) = played.mark else { return };
-        if mark == Mark::Only {
+        if !mark.is_bad() {
             return;
         }
         for Better { eval, san, .. } in &played.better {
@@ -138,7 +138,7 @@ impl Movetext {
                 white = !white;
                 if i == 0 {
                     self.open();
-                    self.comment(&format!("[%eval {}]", plain(*eval)));
+                    self.comment(&format!("[%eval {}]", eval.number()));
                 }
             }
             self.close();
@@ -201,11 +201,6 @@ impl Movetext {
         }
         text
     }
-}
-
-/// An evaluation in the form of `[%eval]`: without the plus sign.
-fn plain(eval: Eval) -> String {
-    eval.to_string().trim_start_matches('+').to_owned()
 }
 
 /// Text without braces, which may not occur in a comment.
