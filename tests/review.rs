@@ -152,3 +152,59 @@ fn one_move_and_one_picture() {
     let (svg, _) = run(&["review", "--svg", scholar]);
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{svg}");
 }
+
+/// White is a queen up against a bare king with two pawns.
+const QUEEN: &str = "7k/6pp/8/8/8/2Q5/5PPP/6K1 w - -";
+
+#[test]
+fn draws_by_rule_end_games_everywhere() {
+    let explain = |start: &str, m: &str| run(&["explain", start, m, "--nodes", "20000"]).0;
+    // The hundredth ply: drawn like every other move.
+    let hundredth = explain(&format!("{QUEEN} 96 80 moves c3d3 h8g8 d3c4"), "Kh8");
+    assert!(hundredth.starts_with("81... Kh8\n") || hundredth.starts_with("81... Kh8 (the best move)"), "{hundredth}");
+    assert!(hundredth.contains("It ends the game: a draw by the fifty-move rule."), "{hundredth}");
+    // The opponent repeats for the third time, and no line goes on.
+    let again = explain(&format!("{QUEEN} 0 1 moves c3d3 h8g8 d3c3 g8h8 c3d3 h8g8"), "Qc3");
+    assert!(again.contains("4...Kh8 the game ends in a draw by threefold repetition (+0.00)"), "{again}");
+    assert!(!again.contains("Qc8#"), "{again}");
+    // The game was over before the move.
+    let over = format!("{QUEEN} 0 1 moves c3d3 h8g8 d3c3 g8h8 c3d3 h8g8 d3c3 g8h8");
+    let later = explain(&over, "Qa3");
+    assert!(later.starts_with("5. Qa3\n") && later.contains("a draw by threefold repetition"), "{later}");
+    let (analysed, _) = run(&["analyse", &over, "--nodes", "1000"]);
+    assert!(analysed.contains("The game is over: a draw by threefold repetition."), "{analysed}");
+    let (json, _) = run(&["analyse", &format!("{QUEEN} 100 90"), "--nodes", "1000", "--json"]);
+    let json: Value = serde_json::from_str(json.trim()).expect("one line of JSON");
+    assert_eq!((&json["score"]["cp"], &json["best"]), (&Value::from(0), &Value::Null));
+}
+
+#[test]
+fn game_of_many_plies_is_reviewed_in_little_memory() {
+    let folder = Folder::new("shuffles");
+    let text = format!("{}*\n", "Nf3 Nf6 Ng1 Ng8 ".repeat(4424));
+    let game = folder.file("shuffles.pgn", text.as_bytes());
+    let mut command = Command::new("prlimit");
+    command.args(["--as=500000000", env!("CARGO_BIN_EXE_zoothera"), "review", name(&game), "--depth", "1", "--json"]);
+    let limited = command.args(["--hash", "4"]).stdin(Stdio::null()).output();
+    // Not every system can limit memory.
+    let out = match limited {
+        Ok(output) if !String::from_utf8_lossy(&output.stderr).contains("prlimit:") => succeeded(output).0,
+        _ => run(&["review", name(&game), "--depth", "1", "--json"]).0,
+    };
+    let review: Value = serde_json::from_str(&out).expect("JSON");
+    let moves = review["moves"].as_array().expect("moves");
+    assert_eq!(moves.len(), 17_696);
+    assert!(moves[8..].iter().all(|played| played["evaluation"]["eval"]["cp"] == 0 && played["mark"].is_null()));
+}
+
+#[test]
+fn evaluations_are_numbers_with_tablebases() {
+    let folder = Folder::new("tables");
+    let game = "[FEN \"8/8/8/3k4/8/1r6/8/K5Q1 w - - 0 1\"]\n\n1. Qg8+ Kd6 2. Qxb3 Kc5 *\n";
+    let games = folder.file("tables.pgn", game.as_bytes());
+    let (out, _) = run(&["review", name(&games), "--nodes", "2000", "--syzygy", "tests/data/syzygy"]);
+    let evals: Vec<&str> = out.split("[%eval ").skip(1).filter_map(|rest| rest.split(']').next()).collect();
+    assert!(evals.len() >= 4, "{out}");
+    let is_value = |eval: &&str| eval.trim_start_matches('#').parse::<f64>().is_ok();
+    assert!(evals.iter().all(|eval| is_value(eval)), "{evals:?}");
+}

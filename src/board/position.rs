@@ -12,6 +12,9 @@ use super::Move;
 use super::attacks;
 use super::zobrist::{self, RIGHTS};
 
+/// Minimum and maximum number of states that [`Position::recent`] keeps. After 100 plies without a capture or pawn move
+/// the game is drawn.
+const RECENT: (usize, usize) = (8, 100);
 /// Plies of search that fit into the history before it grows.
 const HISTORY_RESERVE: usize = 512;
 
@@ -356,6 +359,25 @@ impl Position {
     #[inline]
     pub fn history_len(&self) -> usize {
         self.history.len()
+    }
+
+    /// A copy with the part of the history that affects the position: the states since the last capture or pawn move,
+    /// at least the last 8 and at most the last 100. Its size does not depend on the length of the game.
+    pub fn recent(&self) -> Self {
+        let wanted = usize::from(self.state.halfmoves).clamp(RECENT.0, RECENT.1);
+        let skip = self.history.len().saturating_sub(wanted);
+        Self {
+            by_role: self.by_role,
+            by_color: self.by_color,
+            mailbox: self.mailbox,
+            turn: self.turn,
+            state: self.state,
+            history: self.history[skip..].to_vec(),
+            lanes: self.lanes,
+            rights_kept: self.rights_kept,
+            base_ply: self.base_ply + skip as u32,
+            mode: self.mode,
+        }
     }
 
     /// The moves of the history without the first `skip`, oldest first; `None` for a null move.

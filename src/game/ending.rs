@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::board::{Color, Position};
+use crate::board::{Color, Move, Position};
 
 /// Cause of a game's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -26,6 +26,19 @@ pub enum Cause {
     DrawnScore,
     /// Adjudicated as a draw: the game was too long.
     Length,
+}
+
+impl Cause {
+    /// A draw with its cause in words.
+    pub(crate) fn draw_in_words(self) -> &'static str {
+        match self {
+            Self::Repetition => "a draw by threefold repetition",
+            Self::FiftyMoves => "a draw by the fifty-move rule",
+            Self::Material => "a draw by insufficient material",
+            Self::Stalemate => "a draw by stalemate",
+            _ => "a draw",
+        }
+    }
 }
 
 /// Result and cause of a game's end.
@@ -74,6 +87,19 @@ impl Ending {
     }
 }
 
+/// Cuts a line after the move that ends the game. Returns the cause if the line then ends in a draw.
+pub(crate) fn cut_at_end(start: &Position, line: &mut Vec<Move>) -> Option<Cause> {
+    let mut position = start.recent();
+    for ply in 0..line.len() {
+        position.do_move(line[ply]);
+        if let Some(ending) = Ending::by_rules(&position) {
+            line.truncate(ply + 1);
+            return (ending.white == 0).then_some(ending.cause);
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +129,24 @@ mod tests {
         }
         let repeated = Ending::draw(Cause::Repetition);
         assert_eq!(Ending::by_rules(&start), Some(repeated));
+    }
+
+    #[test]
+    fn line_is_cut_at_the_hundredth_ply() {
+        let mut start = position("7k/6pp/8/8/8/2Q5/5PPP/6K1 w - - 97 80");
+        let mut line = Vec::new();
+        let mut now = start.clone();
+        for san in ["Qd3", "Kg8", "Qc4+", "Kh8", "Qc8#"] {
+            let m = now.parse_san(san).expect(san);
+            now.do_move(m);
+            line.push(m);
+        }
+        assert_eq!(cut_at_end(&start, &mut line), Some(Cause::FiftyMoves));
+        assert_eq!(line.len(), 3);
+        // Mate on the hundredth ply wins.
+        start = position("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 99 80");
+        let mut line = vec![start.parse_san("Rd8#").expect("legal")];
+        assert_eq!((cut_at_end(&start, &mut line), line.len()), (None, 1));
     }
 
     #[test]

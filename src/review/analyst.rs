@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use super::chance::for_mover;
 use super::facts::Passed;
+use super::rules::{cut_at_end, is_over};
 use crate::board::{Move, Position};
 use crate::search::limits::Limits;
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score};
@@ -31,18 +33,37 @@ impl Look {
         self.pv().first().copied()
     }
 
-    /// Result for a position in which the game is over.
-    fn over(position: &Position) -> Self {
+    /// The result for the position before a move from the result after it, if no other move is better.
+    pub(crate) fn before(m: Move, after: &Self, known: &Self) -> Self {
+        let score = for_mover(after.score);
+        let mut look = Self { score, ..known.clone() };
+        look.lines.truncate(1);
+        if let Some(line) = look.lines.first_mut() {
+            line.score = score;
+            line.pv = [&[m], after.pv()].concat();
+        }
+        look
+    }
+
+    /// Whether the best line ends in a draw by rule.
+    pub(crate) fn is_drawn_by_rule(&self, position: &Position) -> bool {
+        cut_at_end(position, &mut self.pv().to_vec()).is_some()
+    }
+
+    /// Whether the best line ends in a draw by rule although the score is not a draw.
+    fn contradicts_rules(&self, position: &Position) -> bool {
+        self.score != Score::Centipawns(0) && self.is_drawn_by_rule(position)
+    }
+
+    /// Result for a position in which the game is over: mate, or a draw.
+    pub(crate) fn over(position: &Position) -> Self {
         let mated = position.in_check() && position.legal_moves().is_empty();
         Self { score: if mated { Score::Mate(0) } else { Score::Centipawns(0) }, depth: 0, lines: Vec::new() }
     }
 }
 
-/// Whether there is no legal move, or neither side has enough material to mate.
-pub(crate) fn is_over(position: &Position) -> bool {
-    position.legal_moves().is_empty() || position.is_insufficient_material()
-}
-
+/// Factor of a position's limits for a longer search.
+const LONGER: u32 = 3;
 /// Divisor of a position's limits for the search of a reply that a line lacks.
 const REPLY_PART: u32 = 8;
 
@@ -88,8 +109,22 @@ impl Analyst {
             reached.do_move(line.pv[0]);
             let reply = self.search(&reached, shared_out(&self.limits, REPLY_PART), 1)?;
             line.pv.extend_from_slice(reply.pv());
+            cut_at_end(position, &mut line.pv);
         }
         Some(())
+    }
+
+    /// Searches a position three times as long. A depth limit is two plies higher.
+    pub(crate) fn look_longer(&mut self, position: &Position) -> Option<Look> {
+        let limits = Limits {
+            depth: self.limits.depth.map(|depth| depth + 2),
+            nodes: self.limits.nodes.map(|nodes| nodes.saturating_mul(LONGER.into())),
+            move_time: self.limits.move_time.map(|time| time * LONGER),
+            ..self.limits.clone()
+        };
+        let mut look = self.search(position, limits, self.lines)?;
+        self.extend(position, &mut look)?;
+        Some(look)
     }
 
     /// Searches a position with `1 / part` of its limits. A depth limit is one ply lower for each halving.
@@ -124,11 +159,21 @@ impl Analyst {
         }
         let listener = Arc::new(Listener { controller: self.pool.controller(), interrupt: self.interrupt.clone() });
         let settings = SearchOptions { multi_pv, analyse_mode: true, ..SearchOptions::default() };
-        let outcome = self.pool.search(position.clone(), limits, settings, listener);
-        if self.is_interrupted() {
-            return None;
+        let mut look = None;
+        for _ in 0..2 {
+            let outcome = self.pool.search(position.recent(), limits.clone(), settings.clone(), listener.clone());
+            if self.is_interrupted() {
+                return None;
+            }
+            let found = look_of(position, outcome).unwrap_or_else(|| Look::over(position));
+            if !found.contradicts_rules(position) {
+                return Some(found);
+            }
+            // The table has values of positions with other histories.
+            self.pool.clear();
+            look = Some(found);
         }
-        Some(look_of(outcome).unwrap_or_else(|| Look::over(position)))
+        look
     }
 }
 
@@ -142,10 +187,15 @@ fn shared_out(limits: &Limits, part: u32) -> Limits {
     }
 }
 
-/// The final lines, best first; `None` when the game is over.
-fn look_of(outcome: Outcome) -> Option<Look> {
+/// The final lines, best first, none of which goes on after the end of the game; `None` when the game is over.
+fn look_of(position: &Position, outcome: Outcome) -> Option<Look> {
     let best = outcome.line.filter(|line| !line.pv.is_empty())?;
-    Some(Look { score: best.score, depth: best.depth, lines: [vec![best], outcome.others].concat() })
+    let (score, depth) = (best.score, best.depth);
+    let mut lines = [vec![best], outcome.others].concat();
+    for line in &mut lines {
+        cut_at_end(position, &mut line.pv);
+    }
+    Some(Look { score, depth, lines })
 }
 
 /// Stops the search after Ctrl-C.
@@ -226,6 +276,20 @@ pub(crate) mod tests {
         let stalemate = position("7k/5Q2/8/8/8/8/8/K7 b - - 0 1");
         let look = analyst.look(&stalemate).expect("a look");
         assert_eq!((look.score, look.best()), (Score::Centipawns(0), None));
+    }
+
+    #[test]
+    fn lines_end_at_a_draw_by_rule() {
+        let mut root = position("7k/6pp/8/8/8/2Q5/5PPP/6K1 w - - 0 1");
+        for uci in ["c3d3", "h8g8", "d3c3", "g8h8", "c3d3", "h8g8", "d3c3"] {
+            root.do_move(root.parse_uci(uci).expect(uci));
+        }
+        let look = analyst(20_000, 1).look(&root).expect("a look");
+        let line: Vec<String> = look.pv().iter().map(|m| root.uci(*m, false)).collect();
+        assert_eq!((look.score, line), (Score::Centipawns(0), vec!["g8h8".to_owned()]));
+        root.do_move(look.best().expect("a move"));
+        let over = analyst(1000, 1).look(&root).expect("a look");
+        assert_eq!((over.score, over.depth), (Score::Centipawns(0), 0));
     }
 
     #[test]

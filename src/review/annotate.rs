@@ -116,7 +116,7 @@ impl Movetext {
                 text => self.token(text),
             }
         }
-        parts.extend(eval.map(|eval| format!("[%eval {}]", plain(eval))));
+        parts.extend(eval.map(|eval| format!("[%eval {}]", eval.number())));
         parts.push(verdict.to_owned());
         parts.retain(|part| !part.is_empty());
         if !parts.is_empty() {
@@ -132,7 +132,7 @@ impl Movetext {
     /// The better lines as variations.
     fn better(&mut self, played: &PlayedMove) {
         let Some(mark) = played.mark else { return };
-        if mark == Mark::Only {
+        if !mark.is_bad() {
             return;
         }
         for Better { eval, san, .. } in &played.better {
@@ -144,7 +144,7 @@ impl Movetext {
                 white = !white;
                 if i == 0 {
                     self.open();
-                    self.comment(&format!("[%eval {}]", plain(*eval)));
+                    self.comment(&format!("[%eval {}]", eval.number()));
                 }
             }
             self.close();
@@ -210,11 +210,6 @@ impl Movetext {
 /// `3.` or `3...`
 pub(super) fn numbered(number: u32, side: Color) -> String {
     format!("{number}{}", side.fold_wb(".", "..."))
-}
-
-/// An evaluation in the form of `[%eval]`: without the plus sign.
-fn plain(eval: Eval) -> String {
-    eval.to_string().trim_start_matches('+').to_owned()
 }
 
 /// Text without braces, which may not occur in a comment.

@@ -18,6 +18,14 @@ pub(crate) enum Eval {
 }
 
 impl Eval {
+    /// Form of `[%eval]`: a number of pawns without a plus sign, or moves to mate after `#`.
+    pub(crate) fn number(self) -> String {
+        match self {
+            Self::Cp(cp) => format!("{:.2}", f64::from(cp) / 100.0),
+            Self::Mate(moves) => format!("#{moves}"),
+        }
+    }
+
     /// White's winning chance in percent.
     pub(crate) fn chance(self) -> f64 {
         tenth(winning(self.into()))
@@ -43,8 +51,31 @@ impl From<Score> for Eval {
 }
 
 impl std::fmt::Display for Eval {
-    /// Text form: `+0.31`, `#-3`, `TB win`.
+    /// Text form: `+0.31`, `#-3`, `a tablebase win for White`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&score((*self).into(), ScoreBound::Exact))
+        match Score::from(*self).tablebase() {
+            Some(true) => f.write_str("a tablebase win for White"),
+            Some(false) => f.write_str("a tablebase win for Black"),
+            None => f.write_str(&score((*self).into(), ScoreBound::Exact)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tablebase_results_are_words_in_text_and_numbers_in_pgn() {
+        for (eval, text, pgn) in [
+            (Eval::Cp(31), "+0.31", "0.31"),
+            (Eval::Cp(-5), "-0.05", "-0.05"),
+            (Eval::Cp(0), "+0.00", "0.00"),
+            (Eval::Mate(-3), "#-3", "#-3"),
+            (Eval::Cp(19_995), "a tablebase win for White", "199.95"),
+            (Eval::Cp(-19_800), "a tablebase win for Black", "-198.00"),
+        ] {
+            assert_eq!((eval.to_string().as_str(), eval.number().as_str()), (text, pgn));
+        }
     }
 }

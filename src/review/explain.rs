@@ -6,10 +6,13 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
-use super::analyst::Analyst;
+use super::analyst::{Analyst, Look};
 use super::facts::{Depth, Facts};
-use super::mark::{Mark, bad_mark};
+use super::judge::{Searched, contested, good_mark};
+use super::mark::Mark;
+use super::opening::OpeningNames;
 use super::report::{Better, Evaluation};
+use super::rules;
 use super::study::{better, evaluation, refutation};
 use super::why::{self, Reason};
 use crate::board::{Move, Position};
@@ -71,24 +74,28 @@ pub fn run(args: &ExplainArgs, out: &mut dyn Write, err: &mut dyn Write) -> Resu
     let mut analyst = Analyst::new(args.engine.pool(err)?, args.limits.limits(DEFAULT_TIME), 1);
     let mut reached = position.clone();
     reached.do_move(m);
-    let after = analyst.look(&reached);
-    let before = analyst.look(position);
-    let (Some(before), Some(after)) = (before, after) else {
-        return Err(Interrupted::error("interrupted before the searches were finished"));
+    let interrupted = || Interrupted::error("interrupted before the searches were finished");
+    let searched = searches(position, &reached, m, &mut analyst).ok_or_else(interrupted)?;
+    let Searched { before, after } = &searched;
+    let facts = Facts::gather(position, m, before, after, None, Depth::Full, &mut analyst).ok_or_else(interrupted)?;
+    let is_book = OpeningNames::load().is_named(&reached);
+    let mark = match facts.is_best() {
+        true => good_mark(position, m, &searched, &mut analyst).map(|good| good.mark),
+        false => searched.bad_mark(m).filter(|mark| !is_book || *mark == Mark::Blunder),
     };
-    let Some(facts) = Facts::gather(position, m, &before, &after, None, Depth::Full, &mut analyst) else {
-        return Err(Interrupted::error("interrupted before the searches were finished"));
-    };
-    let then = facts.score_after();
+    let over = rules::draw(position);
     let explanation = Explanation {
         fen: position.fen(),
         san: position.san(m),
-        mark: bad_mark(before.score, then).filter(|_| !facts.is_best()),
-        before: evaluation(&before, position),
-        after: evaluation(&after, &reached),
-        better: if facts.is_best() { Vec::new() } else { better(position, &before) },
-        refutation: (!facts.is_best()).then(|| refutation(&reached, &after)).flatten(),
-        reasons: why::explanation(&facts),
+        mark: mark.filter(|_| over.is_none()),
+        before: evaluation(before, position),
+        after: evaluation(after, &reached),
+        better: if facts.is_best() { Vec::new() } else { better(position, before) },
+        refutation: (!facts.is_best()).then(|| refutation(&reached, after)).flatten(),
+        reasons: match over {
+            Some(cause) => vec![why::game_was_over(cause)],
+            None => why::explanation(&facts),
+        },
     };
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&explanation)?)?;
@@ -96,6 +103,26 @@ pub fn run(args: &ExplainArgs, out: &mut dyn Write, err: &mut dyn Write) -> Resu
         write!(out, "{}", readable(position, m, &explanation))?;
     }
     Ok(out.flush()?)
+}
+
+/// Searches the positions before and after the move, and longer ones if the first searches do not decide; `None` after
+/// Ctrl-C.
+fn searches(position: &Position, reached: &Position, m: Move, analyst: &mut Analyst) -> Option<Searched> {
+    let after = analyst.look(reached)?;
+    if after.is_drawn_by_rule(reached) {
+        // The values in the table depend on the history of these positions.
+        analyst.forget();
+    }
+    let before = if rules::is_over(position) { Look::over(position) } else { analyst.look(position)? };
+    let mut searched = Searched { before, after };
+    if searched.is_doubtful(m) {
+        searched.after = analyst.look_longer(reached)?;
+        searched.before = analyst.look_longer(position)?;
+        if let Some(look) = contested(position, m, &searched, analyst).ok()? {
+            searched.before = look;
+        }
+    }
+    Some(searched)
 }
 
 /// The position and the move given by the arguments.
@@ -126,6 +153,7 @@ fn readable(position: &Position, m: Move, explanation: &Explanation) -> String {
     let mut text = numbered(position, &[m]);
     match explanation.mark {
         Some(mark) => text += &format!("{} ({})", mark.glyph(), mark.name()),
+        None if explanation.before.depth == 0 => {}
         None if explanation.better.is_empty() => text += " (the best move)",
         None => {}
     }

@@ -1,7 +1,8 @@
 //! Results of the searches about a move. Reasons are derived from these results and from the board along their lines.
 
-use super::analyst::{Analyst, Look, is_over};
+use super::analyst::{Analyst, Look};
 use super::chance::opposite;
+use super::rules::{cut_at_end, is_over};
 use crate::board::{Color, Move, Position};
 use crate::search::report::Score;
 
@@ -113,7 +114,7 @@ impl Facts {
 
     /// The position after the move.
     pub(crate) fn reached(&self) -> Position {
-        let mut position = self.position.clone();
+        let mut position = self.position.recent();
         position.do_move(self.m);
         position
     }
@@ -161,6 +162,7 @@ fn completed(position: &Position, look: &Look, analyst: &mut Analyst) -> Option<
             break;
         }
         first.pv.extend_from_slice(next.pv());
+        cut_at_end(position, &mut first.pv);
     }
     Some(look)
 }

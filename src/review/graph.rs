@@ -90,7 +90,7 @@ fn marks(svg: &mut String, ply: usize, mark: Option<Mark>) {
 /// The class of a mark on the page.
 pub(crate) fn class(mark: Mark) -> &'static str {
     match mark {
-        Mark::Only => "mark-only",
+        Mark::Sacrifice | Mark::Only => "mark-only",
         Mark::Inaccuracy => "mark-inaccuracy",
         Mark::Mistake => "mark-mistake",
         Mark::Blunder => "mark-blunder",

@@ -6,12 +6,13 @@
 //! | `?` | mistake | 10 points or more |
 //! | `??` | blunder | 15 points or more |
 //! | `!` | only move | it was found, and every other move would have been a mistake or worse |
+//! | `!!` | sound sacrifice | it gives up two pawns or more, and the next best move is 5 points worse or does not mate |
 //!
 //! A move that allows or misses a mate is a blunder, whatever the points, unless the game was decided: at 7.00 or
-//! more it has no mark. A slower mate has no mark. A move that the engine would have played itself has no mark, even
-//! if a deeper search finds it worse.
-// CITE: the thresholds and the blunder at a mate are those of lichess (lila, modules/tree Advice), as facts. Lichess
-// marks mates in decided games too. The mark `!` is our own.
+//! more it has no mark. A slower mate has no mark.
+// CITE: the thresholds in winning chance and the blunder at a mate are those of lichess' analysis board (lila,
+// modules/tree Advice), as facts. Lichess marks mates in decided games too, and its published database judges by 50,
+// 100 and 300 centipawns. The marks `!` and `!!` are our own.
 
 use serde::Serialize;
 
@@ -20,8 +21,8 @@ use crate::search::report::Score;
 
 /// Points of winning chance that a mistake loses at least; also the margin of an only move.
 pub(crate) const MISTAKE: f64 = 10.0;
-/// Points that an inaccuracy loses at least.
-const INACCURACY: f64 = 5.0;
+/// Points that an inaccuracy loses at least; also the margin of a sacrifice.
+pub(crate) const INACCURACY: f64 = 5.0;
 /// Points that a blunder loses at least.
 const BLUNDER: f64 = 15.0;
 
@@ -31,6 +32,9 @@ const DECIDED: i32 = 700;
 /// Mark of a move, from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) enum Mark {
+    /// A sound sacrifice.
+    #[serde(rename = "!!")]
+    Sacrifice,
     /// The only good move.
     #[serde(rename = "!")]
     Only,
@@ -47,11 +51,17 @@ pub(crate) enum Mark {
 
 impl Mark {
     /// All marks.
-    pub(crate) const ALL: [Self; 4] = [Self::Only, Self::Inaccuracy, Self::Mistake, Self::Blunder];
+    pub(crate) const ALL: [Self; 5] = [Self::Sacrifice, Self::Only, Self::Inaccuracy, Self::Mistake, Self::Blunder];
+
+    /// Whether the mark is for a bad move.
+    pub(crate) fn is_bad(self) -> bool {
+        self >= Self::Inaccuracy
+    }
 
     /// The mark as printed after a move.
     pub(crate) fn glyph(self) -> &'static str {
         match self {
+            Self::Sacrifice => "!!",
             Self::Only => "!",
             Self::Inaccuracy => "?!",
             Self::Mistake => "?",
@@ -64,6 +74,7 @@ impl Mark {
         match self {
             Self::Only => 1,
             Self::Mistake => 2,
+            Self::Sacrifice => 3,
             Self::Blunder => 4,
             Self::Inaccuracy => 6,
         }
@@ -72,6 +83,7 @@ impl Mark {
     /// English name of the mark.
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::Sacrifice => "sound sacrifice",
             Self::Only => "only move",
             Self::Inaccuracy => "inaccuracy",
             Self::Mistake => "mistake",

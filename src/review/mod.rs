@@ -3,6 +3,7 @@
 //! * `run`, `explain`: the commands, with their files and progress output; `played`: after a game at the terminal
 //! * `study`: searches one game from its last move back and judges it; `analyst`: its searches
 //! * `chance`, `mark`, `summary`: winning chances, marks by their loss, accuracy and averages
+//! * `judge`, `rules`: the searches that a mark rests on, and good marks; draws by rule
 //! * `phase`, `opening`: the parts of a game, and the opening's name
 //! * `facts`, `material`, `motifs`, `features`: search results for a move, and facts about a line proved on the board
 //! * `why`: claims, and sentences made from them
@@ -20,6 +21,7 @@ pub(crate) mod explain;
 mod facts;
 mod features;
 mod graph;
+mod judge;
 mod lines;
 mod mark;
 mod material;
@@ -32,6 +34,7 @@ pub(crate) mod played;
 mod remarks;
 mod report;
 mod retry;
+mod rules;
 pub(crate) mod run;
 mod spoken;
 pub(crate) mod study;

@@ -43,9 +43,14 @@ impl OpeningNames {
         openings
     }
 
-    /// The opening of a game, given its positions from the initial one on.
-    pub(crate) fn name<'a>(&self, positions: impl Iterator<Item = &'a Position>) -> Option<Opening> {
-        let keys = positions.take(self.longest + 1).map(Position::key);
+    /// Whether a position has a name.
+    pub(crate) fn is_named(&self, position: &Position) -> bool {
+        self.by_key.contains_key(&position.key())
+    }
+
+    /// The opening of a game, given the keys of its positions from the initial one on.
+    pub(crate) fn name(&self, keys: impl Iterator<Item = u64>) -> Option<Opening> {
+        let keys = keys.take(self.longest + 1);
         let named = keys.enumerate().filter_map(|(ply, key)| self.by_key.get(&key).map(|&start| (ply, start)));
         let (ply, start) = named.last()?;
         let mut fields = self.table[start..].lines().next()?.split('\t');
@@ -65,7 +70,7 @@ mod tests {
             next.do_move(m);
             positions.push(next);
         }
-        let opening = OpeningNames::load().name(positions.iter())?;
+        let opening = OpeningNames::load().name(positions.iter().map(Position::key))?;
         Some((opening.eco, opening.name, opening.ply))
     }
 
@@ -96,6 +101,6 @@ mod tests {
     fn a_game_from_somewhere_else_has_no_name() {
         let mode = crate::board::CastlingMode::Standard;
         let position = Position::from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", mode).expect("a FEN");
-        assert_eq!(OpeningNames::load().name([&position].into_iter()), None);
+        assert_eq!(OpeningNames::load().name([position.key()].into_iter()), None);
     }
 }

@@ -2,6 +2,8 @@
 // CITE: the division by officers and by the back ranks is lichess' (scalachess, Divider), as a fact; ours omits its
 // third condition (how mixed the board is).
 
+use std::borrow::Borrow;
+
 use serde::Serialize;
 
 use crate::board::{Bitboard, Color, Position, Role};
@@ -56,11 +58,11 @@ impl Phase {
 }
 
 /// The phase of each position of a game. A game never returns to an earlier phase.
-pub(crate) fn phases<'a>(positions: impl Iterator<Item = &'a Position>) -> Vec<Phase> {
+pub(crate) fn phases(positions: impl Iterator<Item = impl Borrow<Position>>) -> Vec<Phase> {
     let mut reached = Phase::Opening;
     positions
         .map(|position| {
-            reached = reached.max(Phase::of(position));
+            reached = reached.max(Phase::of(position.borrow()));
             reached
         })
         .collect()

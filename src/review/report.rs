@@ -173,4 +173,5 @@ pub(crate) struct PlaySummary {
     pub mistakes: usize,
     pub blunders: usize,
     pub only_moves: usize,
+    pub sacrifices: usize,
 }

@@ -4,13 +4,15 @@
 //! searched. A blunder that becomes visible ten plies later is therefore found where it was made.
 
 use super::analyst::{Analyst, Look};
-use super::chance::{self, for_mover, opposite, winning};
+use super::chance::{self, opposite, winning};
 use super::clock;
-use super::mark::{MISTAKE, Mark, bad_mark};
+use super::judge::{Searched, contested, good_mark};
+use super::mark::Mark;
 use super::opening::OpeningNames;
 use super::phase::phases;
 use super::report::{Better, Evaluation, PlayedMove, Review, SCHEMA};
 use super::retry::{Known, attempts};
+use super::rules;
 use super::summary::{sides, tenth};
 use super::why::{self, Depth, Facts};
 use crate::board::{CastlingMode, Color, Move, Position};
@@ -39,12 +41,6 @@ pub(crate) struct Wishes {
     pub retry: bool,
 }
 
-/// Divisor of a position's limits for the first search that tests for an only move.
-const ONLY_MOVE_PART: u32 = 4;
-/// Winning chances of a side, in percent, at which only moves are marked: below, the game is lost; above, it is won.
-const ONLY_MOVE_CHANCES: std::ops::Range<f64> = 20.0..97.0;
-/// Minimum number of legal moves for an only move.
-const FEWEST_MOVES: usize = 3;
 /// Maximum length of a better line, in plies.
 const LONGEST_LINE: usize = 12;
 /// Maximum length of a refutation, in plies.
@@ -66,34 +62,32 @@ pub(crate) fn review(
     wishes: Wishes,
     on_progress: &mut dyn FnMut(usize),
 ) -> Review {
-    let positions = positions(game);
-    let mut looks: Vec<Option<Look>> = vec![None; positions.len()];
-    for i in (0..positions.len()).rev() {
-        looks[i] = analyst.look(&positions[i]);
-        if looks[i].is_none() {
-            break;
-        }
-        on_progress(LOOK * (positions.len() - i));
-    }
+    let over = rules::over(game);
+    let mut looks = searches(game, &over, analyst, on_progress);
     let complete = looks[0].is_some();
-    let mut moves = played(game, &positions, &looks);
-    for (i, played) in moves.iter_mut().enumerate() {
-        let wanted = wishes.side.is_none_or(|side| side == positions[i].turn());
+    confirm(game, &over, &mut looks, wishes, analyst);
+    let mut moves = played(game, &looks);
+    let opening = openings.name(positions(game).map(|position| position.key()));
+    let theory = opening.as_ref().map_or(0, |opening| opening.ply);
+    let all = game.moves.len();
+    for (i, (played, position)) in moves.iter_mut().zip(positions(game)).enumerate() {
+        let wanted = wishes.side.is_none_or(|side| side == position.turn()) && !over[i];
         if let (true, Some(before), Some(after)) = (wanted, &looks[i], &looks[i + 1]) {
-            judge(played, &positions[i], before, after, analyst, wishes.detail);
+            let searched = Searched { before: before.clone(), after: after.clone() };
+            judge(played, &position, &searched, i < theory, analyst, wishes.detail);
         }
-        on_progress(LOOK * positions.len() + i + 1);
+        on_progress(LOOK * (all + 1) + i + 1);
     }
     // These searches come last because they fill the table: marks and reasons must not depend on them.
-    for (i, played) in moves.iter_mut().enumerate() {
-        let is_mistake = played.mark >= Some(Mark::Inaccuracy);
+    for (i, (played, position)) in moves.iter_mut().zip(positions(game)).enumerate() {
+        let is_mistake = played.mark.is_some_and(Mark::is_bad);
         if let (true, Some(before), Some(after)) = (wishes.retry && is_mistake, &looks[i], &looks[i + 1]) {
             let known = Known { before, played: played.m, after };
-            played.attempts = attempts(&positions[i], &known, analyst);
+            played.attempts = attempts(&position, &known, analyst);
         }
-        on_progress(LOOK * positions.len() + game.moves.len() + i + 1);
+        on_progress(LOOK * (all + 1) + all + i + 1);
     }
-    let start = looks[0].as_ref().map(|look| evaluation(look, &positions[0]));
+    let start = looks[0].as_ref().map(|look| evaluation(look, &game.start));
     let [white, black] = sides(start.as_ref(), &moves);
     Review {
         schema: SCHEMA,
@@ -104,7 +98,7 @@ pub(crate) fn review(
         start: game.start.fen(),
         side: wishes.side,
         chess960: game.start.castling_mode() == CastlingMode::Chess960,
-        opening: openings.name(positions.iter()),
+        opening,
         complete,
         evaluation: start,
         white,
@@ -113,15 +107,92 @@ pub(crate) fn review(
     }
 }
 
-/// All positions of a game, the first and the last included.
-fn positions(game: &Game) -> Vec<Position> {
+/// The positions of a game, the first and the last included. Each has only the history that affects it, because a game
+/// can have tens of thousands of plies.
+fn positions(game: &Game) -> impl Iterator<Item = Position> {
     let mut position = game.start.clone();
-    let mut all = vec![position.clone()];
+    let later = game.moves.iter().map(move |&m| {
+        position.do_move(m);
+        position.recent()
+    });
+    std::iter::once(game.start.recent()).chain(later)
+}
+
+/// The last position of a game, with its complete history.
+fn last_position(game: &Game) -> Position {
+    let mut position = game.start.clone();
     for &m in &game.moves {
         position.do_move(m);
-        all.push(position.clone());
     }
-    all
+    position
+}
+
+/// Searches all positions of a game, the last one first; `None` for the positions before Ctrl-C.
+fn searches(
+    game: &Game,
+    over: &[bool],
+    analyst: &mut Analyst,
+    on_progress: &mut dyn FnMut(usize),
+) -> Vec<Option<Look>> {
+    let mut position = last_position(game);
+    let mut looks: Vec<Option<Look>> = vec![None; over.len()];
+    for i in (0..over.len()).rev() {
+        let here = position.recent();
+        let look = if over[i] { Some(Look::over(&here)) } else { analyst.look(&here) };
+        let Some(look) = look else { break };
+        if look.is_drawn_by_rule(&here) {
+            // The values in the table depend on the history of these positions.
+            analyst.forget();
+        }
+        looks[i] = Some(look);
+        on_progress(LOOK * (over.len() - i));
+        if i > 0 {
+            position.undo_move();
+        }
+    }
+    looks
+}
+
+/// Searches the positions around doubtful moves longer, the last ones first, and replaces their results, until no
+/// doubtful move has a result of the first searches.
+fn confirm(game: &Game, over: &[bool], looks: &mut [Option<Look>], wishes: Wishes, analyst: &mut Analyst) {
+    let mut longer = vec![false; looks.len()];
+    loop {
+        let mut changed = false;
+        let mut position = last_position(game);
+        for (i, &m) in game.moves.iter().enumerate().rev() {
+            let reached = position.recent();
+            position.undo_move();
+            let here = position.recent();
+            let wanted = wishes.side.is_none_or(|side| side == here.turn()) && !over[i];
+            let doubtful = |looks: &[Option<Look>]| searched(looks, i).is_some_and(|both| both.is_doubtful(m));
+            if !wanted || longer[i] && longer[i + 1] || !doubtful(looks) {
+                continue;
+            }
+            for (at, position) in [(i + 1, &reached), (i, &here)] {
+                if !longer[at] && !over[at] {
+                    let Some(look) = analyst.look_longer(position) else { return };
+                    looks[at] = Some(look);
+                }
+                longer[at] = true;
+            }
+            changed = true;
+            let Some(both) = searched(looks, i) else { return };
+            match contested(&here, m, &both, analyst) {
+                Ok(Some(look)) => looks[i] = Some(look),
+                Ok(None) => {}
+                Err(_) => return,
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+/// The searches before and after a move.
+fn searched(looks: &[Option<Look>], i: usize) -> Option<Searched> {
+    Some(Searched { before: looks[i].clone()?, after: looks[i + 1].clone()? })
 }
 
 /// The evaluation of a position from White's view.
@@ -136,10 +207,9 @@ pub(crate) fn evaluation(look: &Look, position: &Position) -> Evaluation {
 }
 
 /// The moves of a game, not judged yet.
-fn played(game: &Game, positions: &[Position], looks: &[Option<Look>]) -> Vec<PlayedMove> {
-    let phases = phases(positions.iter());
-    let one = |(i, &m): (usize, &Move)| {
-        let (before, after) = (&positions[i], &positions[i + 1]);
+fn played(game: &Game, looks: &[Option<Look>]) -> Vec<PlayedMove> {
+    let phases = phases(positions(game));
+    let one = |(i, (&m, (before, after))): (usize, (&Move, (Position, Position)))| {
         let chess960 = before.castling_mode() == CastlingMode::Chess960;
         PlayedMove {
             ply: i + 1,
@@ -150,47 +220,53 @@ fn played(game: &Game, positions: &[Position], looks: &[Option<Look>]) -> Vec<Pl
             fen: after.fen(),
             phase: phases[i],
             clock: clock::command(&game.remarks[i + 1], "clk"),
-            evaluation: looks[i + 1].as_ref().map(|look| evaluation(look, after)),
+            evaluation: looks[i + 1].as_ref().map(|look| evaluation(look, &after)),
             loss: None,
             loss_cp: None,
             accuracy: None,
             mark: None,
             better: Vec::new(),
-            engine: looks[i].as_ref().and_then(|look| better(before, look).into_iter().next()),
+            engine: looks[i].as_ref().and_then(|look| better(&before, look).into_iter().next()),
             refutation: None,
             reasons: Vec::new(),
             attempts: Vec::new(),
             m,
         }
     };
-    game.moves.iter().enumerate().map(one).collect()
+    let around = positions(game).zip(positions(game).skip(1));
+    game.moves.iter().zip(around).enumerate().map(one).collect()
 }
 
-/// Judges a move, and adds reasons if `detail` requires them.
+/// Judges a move, and adds reasons if `detail` requires them. A move of opening theory has no bad mark, unless it is a
+/// blunder.
 fn judge(
     played: &mut PlayedMove,
     position: &Position,
-    before: &Look,
-    after: &Look,
+    searched: &Searched,
+    in_theory: bool,
     analyst: &mut Analyst,
     detail: Detail,
 ) {
-    let is_best = before.best() == Some(played.m);
-    let then = for_mover(after.score);
+    let (before, after) = (&searched.before, &searched.after);
+    let is_best = searched.is_best(played.m);
+    let then = searched.then();
     let points = if is_best { 0.0 } else { (winning(before.score) - winning(then)).max(0.0) };
     let centipawns = chance::centipawns(before.score) - chance::centipawns(then);
     played.loss = Some(tenth(points));
     played.loss_cp = Some(if is_best { 0 } else { centipawns.max(0) });
     played.accuracy = Some(tenth(chance::accuracy(points, 0.0)));
-    let second = if is_best { only_move(position, played.m, before, analyst) } else { None };
+    let mut second = None;
     if is_best {
-        played.mark = second.as_ref().map(|_| Mark::Only);
+        let good = good_mark(position, played.m, searched, analyst);
+        played.mark = good.as_ref().map(|good| good.mark);
+        second = good.map(|good| good.second);
     } else {
-        played.mark = bad_mark(before.score, then);
+        let bad = searched.bad_mark(played.m);
+        played.mark = bad.filter(|mark| !in_theory || *mark == Mark::Blunder);
         played.better = better(position, before);
     }
     let Some(mark) = played.mark else { return };
-    if mark != Mark::Only {
+    if mark.is_bad() {
         played.refutation = refutation(&reached(position, played.m), after);
     }
     if detail > Detail::Brief {
@@ -236,28 +312,6 @@ pub(crate) fn better(position: &Position, look: &Look) -> Vec<Better> {
         }
     };
     look.lines.iter().map(one).collect()
-}
-
-/// Result of a search without the best move, if the best move is an only move: not a recapture, and every other move
-/// is at least a mistake. A short search rules out most moves; a full search confirms the rest.
-fn only_move(position: &Position, m: Move, look: &Look, analyst: &mut Analyst) -> Option<Look> {
-    let chance = winning(look.score);
-    let last = position.moves_since(position.history_len().saturating_sub(1)).last().flatten();
-    let recapture =
-        position.is_capture(m) && position.last_captured().is_some() && last.is_some_and(|last| last.to() == m.to());
-    if recapture || !ONLY_MOVE_CHANCES.contains(&chance) || position.legal_moves().len() < FEWEST_MOVES {
-        return None;
-    }
-    for part in [ONLY_MOVE_PART, 1] {
-        let second = analyst.look_without(position, m, part)?;
-        if chance - winning(second.score) < MISTAKE {
-            return None;
-        }
-        if part == 1 {
-            return Some(second);
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -315,11 +369,52 @@ mod tests {
         };
         // Three pieces down, the queen must be taken.
         let found = "rnb1kbnr/pppp1ppp/8/4p3/4P2q/5N2/PPPP1PPP/R2QK2R w KQkq - 0 3";
-        assert_eq!(mark(found, "3. Nxh4"), Some(Mark::Only));
+        assert_eq!(mark(found, "3. Nxh4"), None, "it captures what hangs");
         assert_eq!(mark(found, "3. O-O"), Some(Mark::Blunder));
+        // Only the king's move holds the draw.
+        let opposition = "8/8/8/8/6k1/5p2/5K2/8 w - - 0 1";
+        assert_eq!(mark(opposition, "1. Kf1"), Some(Mark::Only));
         // A recapture is not marked as an only move, and in the initial position every move is good.
         let before = "rnb1kbnr/pppp1ppp/8/4p3/4P2N/5q2/PPPP1PPP/R2QK2R b KQkq - 0 3";
         assert_eq!(mark(before, "3... Qxd1+ 4. Rxd1"), None);
         assert_eq!(mark(&Position::startpos().fen(), "1. e4"), None);
+    }
+
+    #[test]
+    fn draws_by_rule_have_no_marks_and_the_value_zero() {
+        let rooks = "[FEN \"7k/6pp/8/8/8/2Q5/5PPP/6K1 w - - 0 1\"]\n\n";
+        let moves = "1. Qd3 Kg8 2. Qc3 Kh8 3. Qd3 Kg8 4. Qc3 Kh8 5. Qa3 Kg8 6. Qc3 Kh8 7. Qc8# *\n";
+        let review = reviewed(&format!("{rooks}{moves}"), 10_000, ALL);
+        let eval = |i: usize| review.moves[i].evaluation.as_ref().map(|e| (e.eval, e.depth));
+        for i in 7..12 {
+            assert_eq!(eval(i), Some((Eval::Cp(0), 0)), "{}", review.moves[i].san);
+        }
+        assert_eq!(eval(12), Some((Eval::Mate(0), 0)));
+        for played in &review.moves[8..] {
+            assert_eq!((played.mark, played.loss, played.accuracy), (None, None, None), "{}", played.san);
+        }
+        // White allowed the draw.
+        assert_eq!(review.moves[6].mark, Some(Mark::Blunder));
+    }
+
+    #[test]
+    fn book_moves_have_no_bad_mark_unless_they_are_blunders() {
+        let marks = |moves: &str| -> Vec<Option<Mark>> {
+            reviewed(&format!("{moves} *\n"), 4000, ALL).moves.iter().map(|played| played.mark).collect()
+        };
+        assert!(marks("1. e4 e5 2. f4 d5 3. exd5 c6").iter().all(|mark| mark.is_none_or(|mark| !mark.is_bad())));
+        assert_eq!(marks("1. f3 e5 2. g4 Qh4#")[2], Some(Mark::Blunder));
+    }
+
+    #[test]
+    fn game_of_many_plies_keeps_little_history() {
+        let shuffle = "Nf3 Nf6 Ng1 Ng8 ".repeat(5000);
+        let games = pgn::read(format!("{shuffle}*\n").as_bytes()).expect("a text");
+        let game = games[0].as_ref().expect("a game");
+        assert!(game.moves.len() > 19_000);
+        let history = positions(game).map(|position| position.history_len()).max();
+        assert_eq!(history, Some(100));
+        let keys = last_position(game).key();
+        assert_eq!(positions(game).last().map(|position| position.key()), Some(keys));
     }
 }

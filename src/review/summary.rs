@@ -49,6 +49,7 @@ fn summary(moves: &[&PlayedMove], chances: &[f64]) -> PlaySummary {
         mistakes: marked(Mark::Mistake),
         blunders: marked(Mark::Blunder),
         only_moves: marked(Mark::Only),
+        sacrifices: marked(Mark::Sacrifice),
     }
 }
 

@@ -14,6 +14,8 @@
 //! | `best_mates`, `best_wins`, `best_promotes`, `best_threatens`, `best_keeps` | effect of the better move |
 //! | `as_good` | the move scores about as much as the best one, or more in a deeper search |
 //! | `only_move` | without the best move the search finds a mistake or worse |
+//! | `game_over` | the rules had ended the game before the move |
+//! | `draws` | the move ends the game as a draw by rule |
 //! | `best`, `mates`, `wins_material`, `sacrifice`, `meets_threat`, `threatens`, `purpose` | effect of a good move |
 //!
 //! * `bad`: the punishment of a move; `better`: the better move; `good`: the effect of a good move
@@ -39,6 +41,7 @@ use super::mark::bad_mark;
 use super::material::{Swing, first_gain, swing};
 use super::motifs::{Walk, motifs};
 use crate::board::{Color, Move, Position};
+use crate::game::ending::Cause;
 use crate::search::report::Score;
 use words::line;
 
@@ -57,6 +60,12 @@ pub(crate) struct Reason {
     pub text: String,
     /// The content of the sentence as data; `None` if it only compares scores.
     pub claim: Option<Claim>,
+}
+
+/// The sentence about a move of a game that was over.
+pub(crate) fn game_was_over(cause: Cause) -> Reason {
+    let text = format!("The game was over before this move: {}.", cause.draw_in_words());
+    Reason { kind: "game_over", text, claim: None }
 }
 
 /// Reasons why a move is bad: first its punishment, then the better move.
@@ -86,7 +95,8 @@ pub(crate) fn explanation(facts: &Facts) -> Vec<Reason> {
         found.extend(writer.best_by_search());
     }
     found.extend(reasons(facts));
-    if facts.is_best() || !writer.is_bad() {
+    if !writer.is_bad() || facts.is_best() {
+        found.extend(writer.draws());
         found.extend(writer.intentions());
     }
     found

@@ -14,6 +14,7 @@ use super::args::{EngineArgs, LimitArgs, SelectionArgs, positions_help};
 use super::subjects::{self, Subject};
 use super::variation::{fitted, numbered, san_moves, score};
 use crate::board::{CastlingMode, Move, Position};
+use crate::game::ending::{Cause, Ending, cut_at_end};
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 use crate::search::{Controller, Limits, SearchOptions, ThreadPool};
 use crate::util::atomic::AtomicFile;
@@ -113,6 +114,10 @@ fn analyse(args: &AnalyseArgs, positions: Vec<Subject>, out: Box<dyn Write + Sen
             sink: sink.clone(),
         });
         printer.introduce(&subject.title, several, number > 0);
+        if let Some(cause) = drawn(&subject.position) {
+            printer.report_draw(cause);
+            continue;
+        }
         let limits = Limits { search_moves, ..limits.clone() };
         pool.search(subject.position, limits, settings.clone(), printer);
         if let Some(error) = sink.lock().failure.take() {
@@ -131,6 +136,12 @@ fn analyse(args: &AnalyseArgs, positions: Vec<Subject>, out: Box<dyn Write + Sen
         return Err(Interrupted::error("interrupted: the results above are those found so far"));
     }
     Ok(())
+}
+
+/// The cause if the rules end the game in this position as a draw although there are legal moves.
+fn drawn(position: &Position) -> Option<Cause> {
+    let cause = Ending::by_rules(position).filter(|ending| ending.white == 0)?.cause;
+    (cause != Cause::Stalemate).then_some(cause)
 }
 
 /// The moves to search in a position; `None` for all.
@@ -238,6 +249,7 @@ impl AnalysisPrinter {
     }
 
     fn print_line(&self, line: &Line, progress: &Progress) {
+        let line = &self.cut(line);
         if self.json {
             self.print_json(&self.json_line(line, progress));
         } else {
@@ -261,6 +273,31 @@ impl AnalysisPrinter {
             pv: self.uci_moves(&line.pv),
             san: san_moves(&self.position, &line.pv),
         }
+    }
+
+    /// Prints the result of a position in which the game is drawn by rule.
+    fn report_draw(&self, cause: Cause) {
+        if !self.json {
+            return self.print(&format!("\nThe game is over: {}.", cause.draw_in_words()));
+        }
+        self.print_json(&AnalysisLine::Best {
+            fen: self.position.fen(),
+            san: None,
+            best: None,
+            ponder: None,
+            score: Some(JsonScore::Cp(0)),
+            bound: Some(bound_name(ScoreBound::Exact)),
+            depth: Some(0),
+            nodes: 0,
+            time_ms: 0,
+        });
+    }
+
+    /// A line that ends where the game ends.
+    fn cut(&self, line: &Line) -> Line {
+        let mut line = line.clone();
+        cut_at_end(&self.position, &mut line.pv);
+        line
     }
 
     fn readable_outcome(&self, outcome: &Outcome) -> String {

@@ -8,7 +8,7 @@ use super::board::{attacks, balance, in_line, is_legal, man, mates_in, position,
 /// Longest mate, in moves, that is proved by brute force if the line ends before it.
 const PROVED: u32 = 2;
 /// Reasons for a bad mark; each move with a bad mark must have at least one of them.
-const PUNISHES: [&str; 5] = ["allows_mate", "loses_material", "lets_promote", "refutation", "stalemate"];
+const PUNISHES: [&str; 6] = ["allows_mate", "loses_material", "lets_promote", "refutation", "stalemate", "draws"];
 
 /// Results of the checks: the numbers of checked items, and the errors found.
 #[derive(Default)]

@@ -153,6 +153,7 @@ fn verdict(position: &Position, reached: &Position, attempt: &Attempt, played: &
     let judgement = match attempt.mark {
         _ if attempt.is_best => "is the best move",
         None => "is a good move",
+        Some(Mark::Sacrifice) => "is a sound sacrifice",
         Some(Mark::Only) => "is the only move",
         Some(Mark::Inaccuracy) => "is an inaccuracy",
         Some(Mark::Mistake) => "is a mistake",

@@ -1,15 +1,19 @@
 //! Reasons that show how a bad move is punished.
 
-use super::claim::{Claim, End};
+use super::claim::Claim;
 use super::words::{Form, harm, line, motif_phrase, stands};
 use super::{Gain, Reason, ReasonWriter, SHOWN, is_complete, mate_for, motifs, rank, standing};
 use crate::board::Move;
+use crate::game::ending::Cause;
 use crate::review::chance::opposite;
 use crate::review::features::harms;
 use crate::review::material::{Swing, list, settled, swing};
 use crate::review::motifs::{Kind, Motif, Walk, role_name};
+use crate::review::rules::{self, cut_at_end};
 use crate::search::report::Score;
 
+/// Kinds of sentences that state the standing after the move.
+const REFUTES: [&str; 2] = ["refutation", "draws"];
 /// Maximum number of harms in a sentence.
 const HARMS: usize = 2;
 
@@ -21,10 +25,10 @@ impl ReasonWriter<'_> {
         }
         let (had, has) = (standing(rank(self.before)), standing(rank(self.after)));
         let side = self.mover();
-        let draw = self.is_drawn_after();
+        let draw = self.drawn_after().is_some();
         let (kind, text) = match (had, has) {
-            // The sentence of the refutation also states the new standing.
-            (3, 0) if next.is_some_and(|next| next.kind == "refutation") => {
+            // The sentence of the draw or of the refutation also states the new standing.
+            (3, 0) if next.is_some_and(|next| REFUTES.contains(&next.kind)) => {
                 ("throws_away_win", "It throws away the win.")
             }
             (3, 0) if draw => ("throws_away_win", "It throws away the win: now a draw."),
@@ -41,10 +45,18 @@ impl ReasonWriter<'_> {
         Some(Reason { kind, text: text.to_owned(), claim })
     }
 
-    /// Whether the line after the move ends in a draw by the rules and its score is 0.
-    fn is_drawn_after(&self) -> bool {
-        let claim = Claim::new(&self.facts.position, &self.played, self.mover());
-        self.after == Score::Centipawns(0) && matches!(claim.end, Some(End::Stalemate | End::Draw))
+    /// The draw by the rules in which the line after the move ends, if its score is 0.
+    fn drawn_after(&self) -> Option<Cause> {
+        let mut line = self.played.clone();
+        cut_at_end(&self.facts.position, &mut line).filter(|_| self.after == Score::Centipawns(0))
+    }
+
+    /// The end of the game by a draw, if the move causes it.
+    pub(super) fn draws(&self) -> Option<Reason> {
+        let cause = rules::draw(&self.facts.reached()).filter(|cause| *cause != Cause::Stalemate)?;
+        let text = format!("It ends the game: {}.", cause.draw_in_words());
+        let claim = Claim::new(&self.facts.position, &[self.facts.m], self.mover());
+        Some(Reason { kind: "draws", text, claim: Some(claim) })
     }
 
     pub(super) fn missed_mate(&self) -> Option<Reason> {
@@ -69,7 +81,12 @@ impl ReasonWriter<'_> {
 
     /// The opponent's punishment of the move: the first of these reasons that applies.
     pub(super) fn punishment(&self) -> Option<Reason> {
-        self.allows_mate().or_else(|| self.stalemate()).or_else(|| self.loses_material()).or_else(|| self.refutation())
+        let drawn = self.draws().filter(|_| self.is_bad());
+        self.allows_mate()
+            .or_else(|| self.stalemate())
+            .or(drawn)
+            .or_else(|| self.loses_material())
+            .or_else(|| self.refutation())
     }
 
     fn allows_mate(&self) -> Option<Reason> {
@@ -166,9 +183,9 @@ impl ReasonWriter<'_> {
         let features = features.into_iter().take(HARMS).collect::<Vec<_>>();
         let answer = self.answer(1);
         let changes: Vec<String> = features.iter().map(|feature| harm(feature, &answer, self.mover())).collect();
-        let state = match self.is_drawn_after() {
-            true => "the game ends in a draw".to_owned(),
-            false => stands(standing(rank(self.after)), self.mover()),
+        let state = match self.drawn_after() {
+            Some(cause) => format!("the game ends in {}", cause.draw_in_words()),
+            None => stands(standing(rank(self.after)), self.mover()),
         };
         let score = self.shown(self.after);
         let shown = self.answer(plies);
