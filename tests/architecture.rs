@@ -19,10 +19,10 @@ const MODULES: &[(&str, &[&str])] = &[
     ("game", &["util", "board", "nnue", "search"]),
     ("datagen", &["util", "board", "nnue", "gpu", "data", "search", "game"]),
     ("train", &["util", "board", "nnue", "gpu", "data"]),
-    ("tools", &["util", "board", "notation", "nnue", "level", "search"]),
+    ("tools", &["util", "board", "notation", "nnue", "level", "search", "game"]),
     ("book", &["util", "board", "notation", "tools"]),
     // Only its tests use `train`, for the material net, which does not change with the default net.
-    ("review", &["util", "board", "notation", "nnue", "search", "tools", "train"]),
+    ("review", &["util", "board", "notation", "nnue", "search", "game", "tools", "train"]),
     ("tune", &["util", "board", "nnue", "search", "game", "tools"]),
     ("uci", &["util", "board", "nnue", "level", "search", "tools", "book"]),
     ("matches", &["util", "board", "nnue", "search", "game", "tools", "uci"]),

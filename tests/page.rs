@@ -12,7 +12,8 @@ use folder::Folder;
 use serde_json::Value;
 
 /// Scholar's mate with an author's comments, then a position with a pawn one move from promotion.
-const GAMES: &str = "[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n[TimeControl \"60+0\"]\n[WhiteElo \"1830\"]\n[BlackElo \"1790\"]\n\
+const GAMES: &str = "[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n[TimeControl \"60+0\"]\n\
+    [WhiteElo \"1830\"]\n[BlackElo \"1790\"]\n\
     [Site \"https://lichess.org/abcdefgh\"]\n[Termination \"time forfeit\"]\n\n\
     {First words} 1. e4 {[%clk 0:01:00] <i>&} e5 {[%clk 0:00:58]} 2. Bc4 {[%clk 0:00:45]} (2. Nf3 Nc6 {old}) \
     2... Nc6 {[%clk 0:00:50]} 3. Qh5 Nf6 $1 {brave} 4. Qxf7# 1-0\n\n\
@@ -170,7 +171,7 @@ fn page_works_in_a_browser() {
     assert_eq!(seen["hidden"], serde_json::json!({ "moments": false, "field": true }));
     assert_eq!(seen["targets"], 2, "g6 and g5");
     assert!(fen("good try").starts_with("r1bqkbnr/pppp1p1p/2n3p1/"));
-    assert_eq!(seen["next"], serde_json::json!([true, "That was the last mistake", false]));
+    assert_eq!(seen["offered"], serde_json::json!([true, "That was the last mistake", false]));
     assert!(
         fen("mine") == BEFORE_MISTAKE && text("mine", "note").contains("find a better move than 3... Nf6"),
         "{seen:#}"

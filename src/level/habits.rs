@@ -30,8 +30,8 @@ pub fn considers(level: Level, position: &Position, m: Move) -> bool {
         || mix(level.seed.wrapping_add(SACRIFICES), key).is_multiple_of(ONE_SACRIFICE_IN)
 }
 
-/// Whether a move of the king gives up castling or leaves its shelter in a middlegame. A step on the first rank, or into
-/// a corner of the second, is no walk, and neither is a capture without loss.
+/// Whether a move of the king gives up castling or leaves its shelter in a middlegame. A step on the first rank, or
+/// into a corner of the second, is no walk, and neither is a capture without loss.
 fn is_walk(position: &Position, m: Move) -> bool {
     let us = position.turn();
     if position.is_castling(m) || !is_middlegame(position) || (position.is_capture(m) && position.see_ge(m, 0)) {

@@ -6,7 +6,7 @@
 //! | `?` | mistake | 10 points or more |
 //! | `??` | blunder | 15 points or more |
 //! | `!` | only move | it was found, and every other move would have been a mistake or worse |
-//! | `!!` | sound sacrifice | it gives up two pawns or more, and the next best move is 5 points worse or does not mate |
+//! | `!!` | sound sacrifice | two pawns or more, and the next best move is 5 points worse or does not mate |
 //!
 //! A move that allows or misses a mate is a blunder, whatever the points, unless the game was decided: at 7.00 or
 //! more it has no mark. A slower mate has no mark.

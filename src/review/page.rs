@@ -217,6 +217,8 @@ fn controls(side: Option<Color>) -> Markup {
             (button("on", "→", "›", "Next move"))
             (button("last", "End", "»", "End of the game"))
             (button("flip", "F", "↻", "Flip the board"))
+        }
+        div.controls.more role="group" aria-label="Mistakes" {
             (button("previous", "P", "Previous mistake", "Go to the previous mistake"))
             (button("next", "N", "Next mistake", "Go to the next mistake"))
             (button("retry", "T", "Try again", "Find a better move on the board"))

@@ -70,12 +70,13 @@ impl Style {
 /// The session as SVG.
 fn picture(session: &str) -> String {
     let lines: Vec<&str> = session.lines().collect();
-    let plain = |line: &str| line.split('\x1b').map(|part| part.split_once('m').map_or(part, |p| p.1)).count();
-    let columns = lines.iter().filter(|line| plain(line) == 1).map(|line| line.chars().count()).max().unwrap_or(0);
+    let columns =
+        lines.iter().filter(|line| !line.contains('\x1b')).map(|line| line.chars().count()).max().unwrap_or(0);
     let width = (columns as f64 * COLUMN) as usize + 2 * MARGIN;
     let height = lines.len() * LINE + 2 * MARGIN;
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" \
          role=\"img\">\n<title>A game against level 1700 at the terminal</title>\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"#1e1e1e\"/>\n\
          <g font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace\" font-size=\"14\" \

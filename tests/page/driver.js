@@ -91,9 +91,9 @@ seen.hidden = { moments: getComputedStyle(part(".moment .line")).visibility === 
 key("b", part(".typed input")); look("letter in the field");
 press("g7"); seen.targets = board().querySelectorAll(".target").length;
 press("g6"); look("good try");
-seen.next = [shown(part('[data-go="next-try"]')), part('[data-go="next-try"]').textContent];
+seen.offered = [shown(part('[data-go="next-try"]')), part('[data-go="next-try"]').textContent];
 key("Escape"); key("t"); type("a6"); look("bad try");
-seen.next.push(shown(part('[data-go="next-try"]')));
+seen.offered.push(shown(part('[data-go="next-try"]')));
 key("t"); type("Ke4"); look("illegal try");
 type("g8F6"); look("same try");
 key("ArrowRight", part(".typed input")); look("after the try");

@@ -16,7 +16,8 @@ pub(super) fn overview(games: &[(Game, Review)]) -> Markup {
                 table {
                     thead { tr {
                         th scope="col" { "Game" } th scope="col" { "Result" }
-                        th scope="col" { "Accuracy" } th scope="col" { abbr title="mistakes and blunders" { "? and ??" } }
+                        th scope="col" { "Accuracy" }
+                        th scope="col" { abbr title="mistakes and blunders" { "? and ??" } }
                     } }
                     tbody { @for (_, review) in games { (row(review)) } }
                 }
@@ -38,7 +39,9 @@ fn row(review: &Review) -> Markup {
         tr {
             th scope="row" {
                 (review.number) ". "
-                a href={ "#" (address(review)) } { (player(review, Color::White)) " – " (player(review, Color::Black)) }
+                a href={ "#" (address(review)) } {
+                    (player(review, Color::White)) " – " (player(review, Color::Black))
+                }
                 @if let Some(date) = review.tag("Date") { " " span.kind { (date.trim_end_matches(".??")) } }
             }
             td { (review.result) }
