@@ -51,7 +51,7 @@ pub(crate) mod transformer;
 mod version;
 
 pub use accumulator::AccumulatorStack;
-pub use architecture::{Activation, Architecture, LayerShape, Shape, Topology, VERSION_OWN};
+pub use architecture::{Activation, Architecture, LayerShape, Shape, Topology};
 pub use board::Board;
 pub(crate) use container::KIND;
 pub use error::{Fault, NetError, UnsupportedShape};
@@ -62,3 +62,4 @@ pub(crate) use info::hex_sha256;
 pub use network::Network;
 pub use output::NetOutput;
 pub use simd::Kernel;
+pub use version::VERSION_OWN;

@@ -8,12 +8,13 @@ use std::sync::{Arc, OnceLock};
 
 use flate2::read::GzDecoder;
 
-use super::architecture::{Activation, Architecture, Shape, VERSION_OWN};
+use super::architecture::{Activation, Architecture, Shape};
 use super::container::{file_size, read_header, write_header};
 use super::error::NetError;
 use super::layers::Head;
 use super::reader::ByteReader;
 use super::transformer::Transformer;
+use super::version::VERSION_OWN;
 
 /// The bytes of the net that was selected at build time. The build script rejects files that are not networks;
 /// `make EVALFILE=` also runs the loader to check the whole file. Compressed in builds without the feature `full`.

@@ -56,19 +56,7 @@ pub fn pair(weights: &[i8], out: &mut [Paired]) {
 /// The weights of rows in the paired layout.
 pub fn unpair(rows: &[Paired]) -> Vec<i8> {
     let mut weights = vec![0; rows.len()];
-    unpair_into(rows, &mut weights);
-    weights
-}
-
-/// The weights of one row in the paired layout.
-pub fn unpair_row<const L1: usize>(row: &[Paired; L1]) -> [i8; L1] {
-    let mut weights = [0; L1];
-    unpair_into(row, &mut weights);
-    weights
-}
-
-fn unpair_into(rows: &[Paired], out: &mut [i8]) {
-    let (groups, outs) = (rows.as_chunks::<COLUMNS>().0, out.as_chunks_mut::<COLUMNS>().0);
+    let (groups, outs) = (rows.as_chunks::<COLUMNS>().0, weights.as_chunks_mut::<COLUMNS>().0);
     for (group, out) in groups.iter().zip(outs) {
         let (lower, upper) = out.split_at_mut(UPPER_OFFSET);
         let words = group.as_chunks().0.iter();
@@ -76,6 +64,7 @@ fn unpair_into(rows: &[Paired], out: &mut [i8]) {
             (*lower, *upper) = ((low.0 ^ LOWER_BIAS) as i8, high.0 as i8);
         }
     }
+    weights
 }
 
 #[cfg(test)]

@@ -3,61 +3,47 @@
 
 use std::iter::zip;
 
-use super::Layers;
-use crate::nnue::architecture::Shape;
-use crate::nnue::layers::{Dense, Head};
-use crate::nnue::paired::unpair_row;
+use crate::nnue::layers::Dense;
+use crate::nnue::paired::unpair;
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
+pub(super) use super::forward::scalar as forward;
+
 /// See [`Kernels::update`](super::Kernels::update).
-pub(super) fn update<const L1: usize, const P: usize>(
-    rows: &Rows<'_, i16, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    added: &[u16],
-    removed: &[u16],
-) {
-    to.clone_from(from);
+pub(super) fn update(rows: &Rows<'_, i16>, from: &Accumulator, to: &mut Accumulator, added: &[u16], removed: &[u16]) {
+    to.copy_from(from);
+    let (neurons, psqt) = to.parts_mut();
     for &feature in added {
-        let row = &rows.neurons[usize::from(feature)];
-        zip(&mut to.neurons, row).for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));
-        zip(&mut to.psqt, rows.psqt(feature.into())).for_each(|(sum, &v)| *sum = sum.wrapping_add(v));
+        zip(&mut *neurons, rows.row(feature.into())).for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));
     }
     for &feature in removed {
-        let row = &rows.neurons[usize::from(feature)];
-        zip(&mut to.neurons, row).for_each(|(sum, &weight)| *sum = sum.wrapping_sub(weight));
-        zip(&mut to.psqt, rows.psqt(feature.into())).for_each(|(sum, &v)| *sum = sum.wrapping_sub(v));
+        zip(&mut *neurons, rows.row(feature.into())).for_each(|(sum, &weight)| *sum = sum.wrapping_sub(weight));
     }
+    rows.update_psqt(psqt, added, removed);
 }
 
 /// See [`Kernels::update_all`](super::Kernels::update_all).
-pub(super) fn update_all<const L1: usize, const P: usize>(
-    rows: &AllRows<'_, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    changes: &Changes<'_>,
-) {
+pub(super) fn update_all(rows: &AllRows<'_>, from: &Accumulator, to: &mut Accumulator, changes: &Changes<'_>) {
     update(&rows.pieces, from, to, changes.added, changes.removed);
-    let neurons = &mut to.neurons;
-    for &feature in changes.threat_inputs_added {
-        let row = unpair_row(&rows.threat_inputs.neurons[feature as usize]);
+    let (added, removed) = (changes.threat_inputs_added, changes.threat_inputs_removed);
+    let (neurons, psqt) = to.parts_mut();
+    for &feature in added {
+        let row = unpair(rows.threat_inputs.row(feature));
         zip(&mut *neurons, row).for_each(|(sum, w)| *sum = sum.wrapping_add(w.into()));
     }
-    for &feature in changes.threat_inputs_removed {
-        let row = unpair_row(&rows.threat_inputs.neurons[feature as usize]);
+    for &feature in removed {
+        let row = unpair(rows.threat_inputs.row(feature));
         zip(&mut *neurons, row).for_each(|(sum, w)| *sum = sum.wrapping_sub(w.into()));
     }
-    to.psqt = rows.psqt_after(from, changes);
+    rows.threat_inputs.update_psqt(psqt, added, removed);
 }
 
-/// See [`Kernels::forward`](super::Kernels::forward).
-pub(super) fn forward<L: Layers, const L1: usize>(
-    shape: &Shape,
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-) -> i32 {
-    L::scalar::<L1>(shape, head, own, other)
+/// The product of two sums clipped at 127 and divided by 128, or clipped at 255 and divided by 512 if they are `wide`.
+#[inline(always)]
+pub(super) fn product(a: i16, b: i16, wide: bool) -> u8 {
+    let (one, shift) = if wide { (255, 9) } else { (127, 7) };
+    let clip = |sum: i16| i32::from(sum.clamp(0, one));
+    ((clip(a) * clip(b)) >> shift) as u8
 }
 
 /// Activation of a layer of an SFNNv16 network: the squares of the sums, then the sums themselves, both clipped. The
@@ -86,7 +72,7 @@ pub(super) fn sfnnv16_output(output: i32, first: &[i32; 32]) -> i32 {
 /// Activation of the first layer of a pairwise network. Returns the inputs of the second layer, and the last output
 /// for the skip connection. A skip connection of 1.0 (127 * 64) is 600 units (times 16).
 #[inline(always)]
-pub(in crate::nnue) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u8; 32], i32) {
+pub(super) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u8; 32], i32) {
     let clipped = hidden.map(activate);
     let mut activated = [0; 32];
     if squares {
@@ -104,17 +90,8 @@ pub(in crate::nnue) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u
     (activated, skip as i32)
 }
 
-/// The second and the last layer. Inputs beyond the first layer's outputs must be zero.
-pub(super) fn second_and_output(head: &Head, input: &[u8; 32]) -> i32 {
-    let mut hidden = [0; 32];
-    affine(&head.second, input, &mut hidden);
-    let mut output = [0];
-    affine(&head.output, &hidden.map(activate), &mut output);
-    output[0]
-}
-
 /// `output = biases + weights * input`.
-pub(in crate::nnue) fn affine(layer: &Dense, input: &[u8], output: &mut [i32]) {
+pub(super) fn affine(layer: &Dense, input: &[u8], output: &mut [i32]) {
     assert_eq!(layer.shape().row(), input.len());
     assert!(layer.shape().outputs <= output.len() && input.len().is_multiple_of(16));
     let rows = layer.weights().chunks_exact(input.len());
@@ -132,6 +109,6 @@ pub(in crate::nnue) fn affine(layer: &Dense, input: &[u8], output: &mut [i32]) {
 
 /// The clipped ReLU between layers: weights are scaled by 64, activations by 127.
 #[inline(always)]
-pub(in crate::nnue) fn activate(sum: i32) -> u8 {
+pub(super) fn activate(sum: i32) -> u8 {
     (sum >> 6).clamp(0, 127) as u8
 }

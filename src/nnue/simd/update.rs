@@ -1,7 +1,11 @@
 //! Updates of accumulators, for the abstract instructions of [`Isa`]. As in `generic`, all functions are inlined into
 //! functions that enable the instructions.
+//!
+//! A width is a number of tiles of as many registers as keep the sums of a tile, and narrower tiles of [`WIDTH_STEP`]
+//! columns at the end. Within a tile all loops have constant trip counts, so that the sums stay in registers.
 
 use super::generic::Isa;
+use crate::nnue::architecture::WIDTH_STEP;
 use crate::nnue::paired::{UPPER_OFFSET, excess, lower_column};
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
@@ -10,82 +14,94 @@ use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 /// # Safety
 /// The processor must have the instructions of `I`.
 #[inline(always)]
-pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
-    rows: &Rows<'_, i16, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
+pub(super) unsafe fn update<I: Isa>(
+    rows: &Rows<'_, i16>,
+    from: &Accumulator,
+    to: &mut Accumulator,
     added: &[u16],
     removed: &[u16],
 ) {
-    // SAFETY: the caller guarantees that the processor has the instructions.
+    let (neurons, psqt) = to.parts_mut();
+    assert!(neurons.len() == rows.width() && from.neurons().len() == rows.width());
+    let row = |feature: u16| rows.row(feature.into()).as_ptr();
+    let from_neurons = from.neurons();
+    // SAFETY: the caller guarantees that the processor has the instructions. All rows and sums have the same length.
     unsafe {
         match (added, removed) {
-            (&[a], &[r]) => apply::<I, L1, P>(rows, from, to, &[a], &[r]),
-            (&[a], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a], &[r, s]),
-            (&[a, b], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a, b], &[r, s]),
-            _ => apply::<I, L1, P>(rows, from, to, added, removed),
-        }
-    }
-}
-
-/// Adds and subtracts all rows for one block of sums at a time, so that the sums stay in registers.
-#[inline(always)]
-unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
-    rows: &Rows<'_, i16, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    added: &[u16],
-    removed: &[u16],
-) {
-    let lanes = I::BYTES / 2;
-    // At most half of the registers, eight or sixteen. Every row fills at least four.
-    let max_block = I::REGISTERS / 2;
-    let registers = L1 / lanes;
-    let block = if registers.is_multiple_of(max_block) {
-        max_block
-    } else if registers.is_multiple_of(8) {
-        8
-    } else {
-        4
-    };
-    const { assert!(L1.is_multiple_of(128)) };
-    for start in (0..L1).step_by(block * lanes) {
-        // SAFETY: `start + block * lanes <= L1`, because the row is a whole number of blocks.
-        unsafe {
-            let mut sums = [I::splat(0); 16];
-            for (i, sum) in sums.iter_mut().enumerate().take(block) {
-                *sum = I::load(from.neurons.as_ptr().add(start + i * lanes).cast());
-            }
-            for &feature in added {
-                let row = rows.neurons[usize::from(feature)].as_ptr().add(start);
-                for (i, sum) in sums.iter_mut().enumerate().take(block) {
-                    *sum = I::add16(*sum, I::load(row.add(i * lanes).cast()));
-                }
-            }
-            for &feature in removed {
-                let row = rows.neurons[usize::from(feature)].as_ptr().add(start);
-                for (i, sum) in sums.iter_mut().enumerate().take(block) {
-                    *sum = I::sub16(*sum, I::load(row.add(i * lanes).cast()));
-                }
-            }
-            for (i, &sum) in sums.iter().enumerate().take(block) {
-                I::store(to.neurons.as_mut_ptr().add(start + i * lanes).cast(), sum);
+            (&[a], &[r]) => add_rows::<I>(from_neurons, neurons, [row(a)], [row(r)]),
+            (&[a], &[r, s]) => add_rows::<I>(from_neurons, neurons, [row(a)], [row(r), row(s)]),
+            (&[a, b], &[r, s]) => add_rows::<I>(from_neurons, neurons, [row(a), row(b)], [row(r), row(s)]),
+            _ => {
+                let (added, removed) = (added.iter().copied().map(row), removed.iter().copied().map(row));
+                add_rows::<I>(from_neurons, neurons, added, removed);
             }
         }
     }
     // The values fill at most one register; plain code is as fast.
-    let mut psqt = from.psqt;
-    for &feature in added {
-        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature.into())) {
-            *sum = sum.wrapping_add(value);
+    *psqt = *from.psqt();
+    rows.update_psqt(psqt, added, removed);
+}
+
+/// Writes `from + added - removed` to `to`.
+///
+/// # Safety
+/// The processor must have the instructions of `I`, and every row the length of `from` and `to`.
+#[inline(always)]
+unsafe fn add_rows<I: Isa>(
+    from: &[i16],
+    to: &mut [i16],
+    added: impl IntoIterator<Item = *const i16> + Clone,
+    removed: impl IntoIterator<Item = *const i16> + Clone,
+) {
+    let lanes = I::BYTES / 2;
+    // Half of the registers, eight or sixteen.
+    let tile = I::REGISTERS / 2;
+    let (width, from, to) = (to.len(), from.as_ptr(), to.as_mut_ptr());
+    let mut start = 0;
+    // SAFETY: `start + registers * lanes <= width` in both loops, because the width is a whole number of steps.
+    unsafe {
+        while start + tile * lanes <= width {
+            add_tile::<I>(start, tile, from, to, added.clone(), removed.clone());
+            start += tile * lanes;
+        }
+        while start < width {
+            add_tile::<I>(start, WIDTH_STEP / lanes, from, to, added.clone(), removed.clone());
+            start += WIDTH_STEP;
         }
     }
-    for &feature in removed {
-        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature.into())) {
-            *sum = sum.wrapping_sub(value);
+}
+
+/// [`add_rows`] for the columns of `registers` registers from `start` on; `registers` is a constant.
+#[inline(always)]
+unsafe fn add_tile<I: Isa>(
+    start: usize,
+    registers: usize,
+    from: *const i16,
+    to: *mut i16,
+    added: impl IntoIterator<Item = *const i16>,
+    removed: impl IntoIterator<Item = *const i16>,
+) {
+    let lanes = I::BYTES / 2;
+    // SAFETY: the caller guarantees the instructions and the lengths.
+    unsafe {
+        let mut sums = [I::splat(0); 16];
+        for (i, sum) in sums.iter_mut().enumerate().take(registers) {
+            *sum = I::load(from.add(start + i * lanes).cast());
+        }
+        for row in added {
+            for (i, sum) in sums.iter_mut().enumerate().take(registers) {
+                *sum = I::add16(*sum, I::load(row.add(start + i * lanes).cast()));
+            }
+        }
+        for row in removed {
+            for (i, sum) in sums.iter_mut().enumerate().take(registers) {
+                *sum = I::sub16(*sum, I::load(row.add(start + i * lanes).cast()));
+            }
+        }
+        for (i, &sum) in sums.iter().enumerate().take(registers) {
+            I::store(to.add(start + i * lanes).cast(), sum);
         }
     }
-    to.psqt = psqt;
 }
 
 /// See [`Kernels::update_all`](super::Kernels::update_all). Adds the rows of threat inputs first, as words of two
@@ -95,70 +111,102 @@ unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
 /// The processor must have the instructions of `I`.
 // CITE: ours: words of two columns need no shuffle to widen bytes.
 #[inline(always)]
-pub(super) unsafe fn update_all<I: Isa, const L1: usize, const P: usize>(
-    rows: &AllRows<'_, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
+pub(super) unsafe fn update_all<I: Isa>(
+    rows: &AllRows<'_>,
+    from: &Accumulator,
+    to: &mut Accumulator,
     changes: &Changes<'_>,
 ) {
-    const { assert!(L1.is_multiple_of(512)) };
+    let (neurons, psqt) = to.parts_mut();
+    let width = neurons.len();
+    assert!(from.neurons().len() == width);
+    assert!(rows.pieces.width() == width && rows.threat_inputs.width() == width);
     // The sums use half of the sixteen registers, or of the thirty-two with 512 bits. Each pair contains the lower and
     // the upper columns of one register of words.
     let pairs = if I::BYTES == 64 { 8 } else { 4 };
-    // The same value in both halves of 32 bits.
-    let excess = (u32::from(excess(changes) as u16) * 0x1_0001).cast_signed();
-    for start in (0..L1).step_by(pairs * I::BYTES) {
-        // SAFETY: `start + pairs * BYTES <= L1`, because the row is a whole number of blocks. It is also a whole number
-        // of 64-column blocks, so a lower column plus `UPPER_OFFSET` is below `L1`.
-        unsafe {
-            let mut sums = [[I::splat(0); 2]; 8];
-            let sums = &mut sums[..pairs];
-            for &feature in changes.threat_inputs_added {
-                let row = rows.threat_inputs.neurons[feature as usize].as_ptr().add(start);
-                for (i, [words, upper]) in sums.iter_mut().enumerate() {
-                    let row = I::load(row.add(i * I::BYTES).cast());
-                    *words = I::add16(*words, row);
-                    *upper = I::add16(*upper, I::upper16(row));
-                }
-            }
-            for &feature in changes.threat_inputs_removed {
-                let row = rows.threat_inputs.neurons[feature as usize].as_ptr().add(start);
-                for (i, [words, upper]) in sums.iter_mut().enumerate() {
-                    let row = I::load(row.add(i * I::BYTES).cast());
-                    *words = I::sub16(*words, row);
-                    *upper = I::sub16(*upper, I::upper16(row));
-                }
-            }
-            let column = |i: usize| lower_column(start + i * I::BYTES);
-            for (i, [lower, upper]) in sums.iter_mut().enumerate() {
-                let from = from.neurons.as_ptr().add(column(i));
-                let words = I::sub16(*lower, I::splat(excess));
-                *lower = I::add16(I::load(from.cast()), I::sub16(words, I::raise16(*upper)));
-                *upper = I::add16(I::load(from.add(UPPER_OFFSET).cast()), *upper);
-            }
-            for &feature in changes.added {
-                let row = rows.pieces.neurons[usize::from(feature)].as_ptr();
-                for (i, [lower, upper]) in sums.iter_mut().enumerate() {
-                    let row = row.add(column(i));
-                    *lower = I::add16(*lower, I::load(row.cast()));
-                    *upper = I::add16(*upper, I::load(row.add(UPPER_OFFSET).cast()));
-                }
-            }
-            for &feature in changes.removed {
-                let row = rows.pieces.neurons[usize::from(feature)].as_ptr();
-                for (i, [lower, upper]) in sums.iter_mut().enumerate() {
-                    let row = row.add(column(i));
-                    *lower = I::sub16(*lower, I::load(row.cast()));
-                    *upper = I::sub16(*upper, I::load(row.add(UPPER_OFFSET).cast()));
-                }
-            }
-            for (i, &[lower, upper]) in sums.iter().enumerate() {
-                let to = to.neurons.as_mut_ptr().add(column(i));
-                I::store(to.cast(), lower);
-                I::store(to.add(UPPER_OFFSET).cast(), upper);
-            }
+    let mut start = 0;
+    // SAFETY: the caller guarantees the instructions. `start + pairs * BYTES <= width` in both loops, because the width
+    // is a whole number of steps of 64 columns.
+    unsafe {
+        while start + pairs * I::BYTES <= width {
+            update_tile::<I>(start, pairs, rows, from.neurons(), neurons, changes);
+            start += pairs * I::BYTES;
+        }
+        while start < width {
+            update_tile::<I>(start, WIDTH_STEP / I::BYTES, rows, from.neurons(), neurons, changes);
+            start += WIDTH_STEP;
         }
     }
     // The values fill at most one register; plain code is as fast.
-    to.psqt = rows.psqt_after(from, changes);
+    *psqt = *from.psqt();
+    rows.pieces.update_psqt(psqt, changes.added, changes.removed);
+    rows.threat_inputs.update_psqt(psqt, changes.threat_inputs_added, changes.threat_inputs_removed);
+}
+
+/// [`update_all`] for the columns of `pairs` pairs of registers from `start` on; `pairs` is a constant.
+///
+/// # Safety
+/// The processor must have the instructions of `I`, all rows the length of `from` and `to`, and the columns must exist
+/// and be whole blocks of 64.
+#[inline(always)]
+unsafe fn update_tile<I: Isa>(
+    start: usize,
+    pairs: usize,
+    rows: &AllRows<'_>,
+    from: &[i16],
+    to: &mut [i16],
+    changes: &Changes<'_>,
+) {
+    // The same value in both halves of 32 bits.
+    let excess = (u32::from(excess(changes) as u16) * 0x1_0001).cast_signed();
+    // SAFETY: the caller guarantees the instructions and the columns. A lower column plus `UPPER_OFFSET` is within the
+    // same block of 64 columns.
+    unsafe {
+        let mut sums = [[I::splat(0); 2]; 8];
+        let sums = &mut sums[..pairs];
+        for &feature in changes.threat_inputs_added {
+            let row = rows.threat_inputs.row(feature).as_ptr().add(start);
+            for (i, [words, upper]) in sums.iter_mut().enumerate() {
+                let row = I::load(row.add(i * I::BYTES).cast());
+                *words = I::add16(*words, row);
+                *upper = I::add16(*upper, I::upper16(row));
+            }
+        }
+        for &feature in changes.threat_inputs_removed {
+            let row = rows.threat_inputs.row(feature).as_ptr().add(start);
+            for (i, [words, upper]) in sums.iter_mut().enumerate() {
+                let row = I::load(row.add(i * I::BYTES).cast());
+                *words = I::sub16(*words, row);
+                *upper = I::sub16(*upper, I::upper16(row));
+            }
+        }
+        let column = |i: usize| lower_column(start + i * I::BYTES);
+        for (i, [lower, upper]) in sums.iter_mut().enumerate() {
+            let from = from.as_ptr().add(column(i));
+            let words = I::sub16(*lower, I::splat(excess));
+            *lower = I::add16(I::load(from.cast()), I::sub16(words, I::raise16(*upper)));
+            *upper = I::add16(I::load(from.add(UPPER_OFFSET).cast()), *upper);
+        }
+        for &feature in changes.added {
+            let row = rows.pieces.row(feature.into()).as_ptr();
+            for (i, [lower, upper]) in sums.iter_mut().enumerate() {
+                let row = row.add(column(i));
+                *lower = I::add16(*lower, I::load(row.cast()));
+                *upper = I::add16(*upper, I::load(row.add(UPPER_OFFSET).cast()));
+            }
+        }
+        for &feature in changes.removed {
+            let row = rows.pieces.row(feature.into()).as_ptr();
+            for (i, [lower, upper]) in sums.iter_mut().enumerate() {
+                let row = row.add(column(i));
+                *lower = I::sub16(*lower, I::load(row.cast()));
+                *upper = I::sub16(*upper, I::load(row.add(UPPER_OFFSET).cast()));
+            }
+        }
+        for (i, &[lower, upper]) in sums.iter().enumerate() {
+            let to = to.as_mut_ptr().add(column(i));
+            I::store(to.cast(), lower);
+            I::store(to.add(UPPER_OFFSET).cast(), upper);
+        }
+    }
 }
