@@ -8,8 +8,6 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::rows::Changes;
-
 /// Columns in a block.
 pub const COLUMNS: usize = 64;
 
@@ -30,11 +28,10 @@ pub const fn lower_column(at: usize) -> usize {
     at - at % COLUMNS + at % COLUMNS / 2
 }
 
-/// The total bias that some changes add to the sums of lower columns, wrapping.
+/// The total bias that `added` and `removed` rows add to the sums of lower columns, wrapping.
 #[inline(always)]
-pub fn excess(changes: &Changes<'_>) -> i16 {
-    let (added, removed) = (changes.threat_inputs_added.len() as i16, changes.threat_inputs_removed.len() as i16);
-    added.wrapping_sub(removed).wrapping_mul(LOWER_BIAS.into())
+pub fn excess(added: usize, removed: usize) -> i16 {
+    (added as i16).wrapping_sub(removed as i16).wrapping_mul(LOWER_BIAS.into())
 }
 
 /// Writes rows of weights in the paired layout.

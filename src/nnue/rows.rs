@@ -134,6 +134,16 @@ impl<'a, W> Rows<'a, W> {
         self.width
     }
 
+    /// The same rows, of a width that the compiler may know.
+    ///
+    /// # Panics
+    /// If they have another width.
+    #[inline(always)]
+    pub fn with_width(self, width: usize) -> Self {
+        assert!(self.width == width);
+        Self { width, ..self }
+    }
+
     /// The weights of a feature.
     ///
     /// # Panics
@@ -182,6 +192,14 @@ pub struct AllRows<'a> {
     pub pieces: Rows<'a, i16>,
     /// The rows of threat inputs.
     pub threat_inputs: Rows<'a, Paired>,
+}
+
+impl AllRows<'_> {
+    /// See [`Rows::with_width`].
+    #[inline(always)]
+    pub fn with_width(self, width: usize) -> Self {
+        Self { pieces: self.pieces.with_width(width), threat_inputs: self.threat_inputs.with_width(width) }
+    }
 }
 
 /// The difference between two accumulators, as features.

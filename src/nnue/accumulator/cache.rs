@@ -35,8 +35,8 @@ impl RefreshCache {
         Self { set, sums, boards, buffer: Accumulators::zeroed(width, 1) }
     }
 
-    /// Lists the features that were added and removed in the slot of a perspective's view since its last use, stores the
-    /// board, and returns the slot.
+    /// Lists the features that were added and removed in the slot of a perspective's view since its last use, stores
+    /// the board, and returns the slot.
     #[inline(always)]
     fn changes(&mut self, board: &Board, perspective: Color, [added, removed]: &mut [Indices; 2]) -> usize {
         let set = self.set;

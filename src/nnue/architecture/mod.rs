@@ -4,9 +4,8 @@
 //! * [`own`]: the shape words of our own format
 //!
 //! An [`Architecture`] is a [`Shape`] that the kernels support: that of a published net with any width, or one of our
-//! own format. It cannot be constructed in any other way. A feature set is a file in [`features`](super::features) and a
-//! line in its lists; new connections of layers are a value of [`Topology`] and a function in
-//! [`forward`](super::simd::forward).
+//! own format. It cannot be constructed in any other way. A feature set is a file in [`features`](super::features) and
+//! a line in its lists; new connections of layers are a value of [`Topology`] and functions in `simd`.
 // CITE: names, sizes and hashes of the published nets: Stockfish 12 to 19 and nnue-pytorch; checked against the files.
 
 pub(crate) mod own;
@@ -102,8 +101,8 @@ impl Architecture {
         PUBLISHED.into_iter().map(|(_, shape)| Self(shape))
     }
 
-    /// The published architecture whose files have this version and file hash. Another width than the published one must
-    /// also agree with the transformer's hash, because one wrong bit of the file hash can name another width.
+    /// The published architecture whose files have this version and file hash. Another width than the published one
+    /// must also agree with the transformer's hash, because one wrong bit of the file hash can name another width.
     pub(super) fn of_header(version: u32, file_hash: u32, transformer_hash: Option<u32>) -> Option<Self> {
         let matches = |known: &Self| known.version == version && known.file_hash() == file_hash;
         let others = Self::widths().flat_map(|l1| PUBLISHED.map(|(_, shape)| Self(Shape { l1, ..shape })));

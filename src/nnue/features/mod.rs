@@ -1,9 +1,9 @@
 //! Feature sets: map a piece on a square to the index of a row of the first layer.
 //!
-//! A set is a value of type [`FeatureSet`] in a separate file, and a line in the lists below. Engine and trainer compute
-//! indices with the same functions ([`set`]). [`halfkp`] and [`halfka`] are the published sets; [`king_tables`] contains sets that differ only in
-//! their king buckets. [`threat_inputs`] combines [`threats`] and [`pawn_pairs`], which are features of two pieces.
-//! [`list`] is a list of indices.
+//! A set is a value of type [`FeatureSet`] in a separate file, and a line in the list below. Engine and trainer compute
+//! indices with the same functions ([`set`]). [`halfkp`] and [`halfka`] are the published sets; [`king_tables`]
+//! contains sets that differ only in their king buckets. [`threat_inputs`] combines [`threats`] and [`pawn_pairs`],
+//! which are features of two pieces. [`list`] is a list of indices.
 
 mod halfka;
 mod halfkp;

@@ -1,7 +1,7 @@
 //! The abstract instructions of a vector kernel, [`Isa`], and the parts of dense layers written for them.
 //!
 //! All functions here are `#[inline(always)]` and have no target features. They are inlined into functions that enable
-//! the features ([`compiled_for`]), because the instructions are available only there.
+//! the features ([`compiled`](super::compiled)), because the instructions are available only there.
 
 use std::mem::MaybeUninit;
 
@@ -106,65 +106,33 @@ macro_rules! instructions {
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) use instructions;
 
-/// Declares kernels for one instruction set: the shared algorithms, compiled for its features.
-macro_rules! compiled_for {
-    ($features:literal, $isa:ty: $($name:ident)+) => {
-        $(compiled_for! { @$name $features, $isa })+
-    };
-    (@update $features:literal, $isa:ty) => {
-        #[target_feature(enable = $features)]
-        pub fn update(
-            rows: &$crate::nnue::rows::Rows<'_, i16>,
-            from: &$crate::nnue::rows::Accumulator,
-            to: &mut $crate::nnue::rows::Accumulator,
-            added: &[u16],
-            removed: &[u16],
-        ) {
-            // SAFETY: this function enables the features.
-            unsafe { $crate::nnue::simd::update::update::<$isa>(rows, from, to, added, removed) }
-        }
-    };
-    (@update_all $features:literal, $isa:ty) => {
-        #[target_feature(enable = $features)]
-        pub fn update_all(
-            rows: &$crate::nnue::rows::AllRows<'_>,
-            from: &$crate::nnue::rows::Accumulator,
-            to: &mut $crate::nnue::rows::Accumulator,
-            changes: &$crate::nnue::rows::Changes<'_>,
-        ) {
-            // SAFETY: this function enables the features.
-            unsafe { $crate::nnue::simd::update::update_all::<$isa>(rows, from, to, changes) }
-        }
-    };
-    (@forward $features:literal, $isa:ty) => {
-        #[target_feature(enable = $features)]
-        pub fn forward(
-            shape: &$crate::nnue::Shape,
-            head: &$crate::nnue::layers::Head,
-            own: &[i16],
-            other: &[i16],
-        ) -> i32 {
-            // SAFETY: this function enables the features.
-            unsafe { $crate::nnue::simd::forward::vector::<$isa>(shape, head, own, other) }
-        }
-    };
-}
-#[cfg(any(
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    all(target_arch = "wasm32", target_feature = "simd128")
-))]
-pub(super) use compiled_for;
-
 /// A byte array aligned to cache lines.
 #[repr(C, align(64))]
 pub(super) struct Bytes<const N: usize>(pub [u8; N]);
 
+/// Evaluates an expression with `$width` as a run-time value, or as a constant if it is 1024, the width of the default
+/// net and of most published ones: with AVX2, constant trip counts save 1 % of the instructions of an evaluation.
+macro_rules! common_width {
+    ($width:ident, $body:expr) => {
+        if $width == 1024 {
+            let $width = 1024;
+            $body
+        } else {
+            $body
+        }
+    };
+}
+pub(super) use common_width;
+
 /// Maximum number of inputs of the first dense layer: two accumulators of the maximum width.
 pub(super) const MAX_INPUTS: usize = 2 * MAX_WIDTH;
 
-/// The inputs of the first dense layer, followed by zeros up to a multiple of [`INPUT_STEP`] bytes.
-pub(super) struct Inputs<'a>(&'a [u8]);
+/// The inputs of the first dense layer.
+pub(super) struct Inputs<'a> {
+    /// The inputs, followed by zeros up to a multiple of [`INPUT_STEP`] bytes.
+    padded: &'a [u8],
+    count: usize,
+}
 
 /// Inputs are scanned for zeros in blocks of this size: 64 groups of four.
 const INPUT_STEP: usize = 256;
@@ -207,7 +175,7 @@ impl InputBuffer {
             if count < padded {
                 start.add(count).write_bytes(0, padded - count);
             }
-            Inputs(std::slice::from_raw_parts(start, padded))
+            Inputs { padded: std::slice::from_raw_parts(start, padded), count }
         }
     }
 }
@@ -295,26 +263,25 @@ unsafe fn square<I: Isa>(sums: &[i16], out: *mut u8) {
     }
 }
 
-/// Maximum number of inputs for which a first layer of 16 outputs is multiplied row by row. Wider layers list the groups
-/// that are not all zero, because the 48 KiB of weights of 3072 inputs fill the first-level cache.
+/// Maximum number of inputs for which a first layer of 16 outputs is multiplied row by row. Wider layers list the
+/// groups that are not all zero, because the 48 KiB of weights of 3072 inputs fill the first-level cache.
 const MAX_BY_ROWS: usize = 1024;
 
 /// The sums of the first dense layer with `OUT` outputs (or fewer, padded), in the first registers of the result.
 #[inline(always)]
 pub(super) unsafe fn first_layer<I: Isa, const OUT: usize>(layer: &Dense, input: &Inputs<'_>) -> [I::V; 8] {
-    let inputs = layer.shape().inputs;
-    assert!(inputs.next_multiple_of(INPUT_STEP) == input.0.len());
-    // SAFETY: the caller guarantees the instructions; the assertion checks the length of the input.
+    let inputs = input.count;
+    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
     unsafe {
         if I::BY_ROWS && OUT == 16 && inputs <= MAX_BY_ROWS && layer.shape().outputs == 16 {
-            affine_by_rows::<I>(layer, &input.0[..inputs])
+            affine_by_rows::<I>(layer, &input.padded[..inputs])
         } else if inputs >= SPARSE_FROM {
             let mut sums = [I::splat(0); 8];
             add_sparse_products::<I, OUT>(packed::<OUT>(layer, inputs), input, &mut sums);
             add_biases::<I, OUT>(layer, &mut sums);
             sums
         } else {
-            affine::<I, OUT>(layer, &input.0[..inputs])
+            affine::<I, OUT>(layer, &input.padded[..inputs])
         }
     }
 }
@@ -461,12 +428,9 @@ const SPARSE_FROM: usize = 256;
 /// # Safety
 /// As for [`Isa::add_products`]; the weights must be those of all groups but the zeros at the end.
 #[inline(always)]
-unsafe fn add_sparse_products<I: Isa, const OUT: usize>(
-    weights: *const u8,
-    Inputs(input): &Inputs<'_>,
-    sums: &mut [I::V; 8],
-) {
+unsafe fn add_sparse_products<I: Isa, const OUT: usize>(weights: *const u8, input: &Inputs<'_>, sums: &mut [I::V; 8]) {
     const MAX_GROUPS: usize = MAX_INPUTS / 4;
+    let input = input.padded;
     let groups = input.len() / 4;
     assert!(groups <= MAX_GROUPS && groups.is_multiple_of(64));
     let mut list = [const { MaybeUninit::<u32>::uninit() }; MAX_GROUPS];

@@ -3,8 +3,8 @@
 //! A kernel has three functions. [`Kernels::update`] and [`Kernels::update_all`] add and remove rows of the first
 //! layer. [`Kernels::forward`] runs the dense layers. All sizes are those of the net at run time. [`scalar`] is the
 //! specification. The vector kernels (`sse41`, `avx2`, `avx512`, `neon`, `wasm`) declare their instructions, see
-//! [`generic::Isa`]; the algorithms of [`update`] and [`forward`] are compiled for each of them. [`kernel`] selects the
-//! kernel.
+//! [`generic::Isa`]; [`compiled`] compiles the algorithms of [`update`] and [`forward`] for each of them. [`kernel`]
+//! selects the kernel.
 // CITE: layouts of dense layers in groups of four inputs for `maddubs` and VNNI, and the list of groups that are not
 // zero: Stockfish (2020 and 2023). Measurements are in `docs/experiments.md`.
 #![allow(unsafe_code)]
@@ -17,7 +17,8 @@
     allow(dead_code, unused_macros, reason = "only the scalar kernel is compiled")
 )]
 
-pub(super) mod forward;
+mod compiled;
+mod forward;
 mod generic;
 mod kernel;
 pub(super) mod scalar;

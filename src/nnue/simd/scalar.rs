@@ -1,13 +1,11 @@
-//! The scalar kernel: plain loops that specify the results of all other kernels. The chains of layers are in
-//! `forward`.
+//! The scalar kernel: plain loops that specify the results of all other kernels.
 
 use std::iter::zip;
 
-use crate::nnue::layers::Dense;
+use crate::nnue::architecture::{Activation, Shape, Topology};
+use crate::nnue::layers::{Dense, Head};
 use crate::nnue::paired::unpair;
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
-
-pub(super) use super::forward::scalar as forward;
 
 /// See [`Kernels::update`](super::Kernels::update).
 pub(super) fn update(rows: &Rows<'_, i16>, from: &Accumulator, to: &mut Accumulator, added: &[u16], removed: &[u16]) {
@@ -36,6 +34,76 @@ pub(super) fn update_all(rows: &AllRows<'_>, from: &Accumulator, to: &mut Accumu
         zip(&mut *neurons, row).for_each(|(sum, w)| *sum = sum.wrapping_sub(w.into()));
     }
     rows.threat_inputs.update_psqt(psqt, added, removed);
+}
+
+/// The raw output for the accumulators of the side to move (`own`) and of the `other` side: the specification.
+pub fn forward(shape: &Shape, head: &Head, own: &[i16], other: &[i16]) -> i32 {
+    let mut input = vec![0; shape.inputs()];
+    zip(input.chunks_exact_mut(shape.inputs() / 2), [own, other])
+        .for_each(|(half, sums)| transform(shape.activation, sums, half));
+    trace(shape.topology, head, &input).1
+}
+
+/// Activation of one perspective's accumulator. Writes one number per sum, or one product per pair of sums, to `out`.
+#[inline(always)]
+pub fn transform(activation: Activation, sums: &[i16], out: &mut [u8]) {
+    let products = |out: &mut [u8], wide| {
+        let (first, second) = sums.split_at(sums.len() / 2);
+        zip(out, zip(first, second)).for_each(|(to, (&a, &b))| *to = product(a, b, wide));
+    };
+    match activation {
+        Activation::Crelu => zip(out, sums).for_each(|(to, &sum)| *to = sum.clamp(0, 127) as u8),
+        Activation::Screlu => zip(out, sums).for_each(|(to, &sum)| *to = product(sum, sum, false)),
+        Activation::Pairwise => products(out, false),
+        Activation::WidePairwise => products(out, true),
+    }
+}
+
+/// Runs the dense layers of any chain with scalar code. Returns the inputs of the second and of the last layer, and the
+/// output.
+pub fn trace(topology: Topology, head: &Head, input: &[u8]) -> ([Vec<u8>; 2], i32) {
+    if topology == Topology::Sfnnv16 {
+        let (mut first, mut second, mut output) = ([0; 32], [0; 32], [0]);
+        let mut activated = [0; 128];
+        affine(&head.first, input, &mut first);
+        square_and_clip(&first, 7, &mut activated[..64]);
+        affine(&head.second, &activated[..64], &mut second);
+        square_and_clip(&second, 6, &mut activated[64..]);
+        affine(&head.output, &activated, &mut output);
+        return ([activated[..64].to_vec(), activated.to_vec()], sfnnv16_output(output[0], &first));
+    }
+    let (second, skipping) = second_layer_inputs(topology, &sums(&head.first, input));
+    let last = activated(&sums(&head.second, &second));
+    let output = sums(&head.output, &last)[0].wrapping_add(skipping);
+    ([second, last], output)
+}
+
+/// The sums of a dense layer, before its activation.
+pub fn sums(layer: &Dense, inputs: &[u8]) -> Vec<i32> {
+    let mut sums = vec![0; layer.shape().outputs];
+    affine(layer, inputs, &mut sums);
+    sums
+}
+
+/// The inputs of the second layer, and the skip connection's share of the output, from the sums of the first layer.
+/// Not for [`Topology::Sfnnv16`], whose skip connection reads other outputs.
+pub fn second_layer_inputs(topology: Topology, sums: &[i32]) -> (Vec<u8>, i32) {
+    match topology {
+        Topology::Plain | Topology::Sfnnv16 => (activated(sums), 0),
+        Topology::Skip { squares } => {
+            let mut all = [0; 16];
+            all.copy_from_slice(sums);
+            let (activated, skipping) = skip_activation(&all, squares);
+            (activated.to_vec(), skipping)
+        }
+    }
+}
+
+/// Clipped ReLU of a layer's sums, padded with zeros to a multiple of 32.
+pub fn activated(sums: &[i32]) -> Vec<u8> {
+    let mut activated: Vec<u8> = sums.iter().map(|&sum| activate(sum)).collect();
+    activated.resize(sums.len().next_multiple_of(32), 0);
+    activated
 }
 
 /// The product of two sums clipped at 127 and divided by 128, or clipped at 255 and divided by 512 if they are `wide`.

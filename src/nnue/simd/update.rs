@@ -4,7 +4,7 @@
 //! A width is a number of tiles of as many registers as keep the sums of a tile, and narrower tiles of [`WIDTH_STEP`]
 //! columns at the end. Within a tile all loops have constant trip counts, so that the sums stay in registers.
 
-use super::generic::Isa;
+use super::generic::{Isa, common_width};
 use crate::nnue::architecture::WIDTH_STEP;
 use crate::nnue::paired::{UPPER_OFFSET, excess, lower_column};
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
@@ -21,25 +21,32 @@ pub(super) unsafe fn update<I: Isa>(
     added: &[u16],
     removed: &[u16],
 ) {
-    let (neurons, psqt) = to.parts_mut();
-    assert!(neurons.len() == rows.width() && from.neurons().len() == rows.width());
-    let row = |feature: u16| rows.row(feature.into()).as_ptr();
-    let from_neurons = from.neurons();
-    // SAFETY: the caller guarantees that the processor has the instructions. All rows and sums have the same length.
-    unsafe {
-        match (added, removed) {
-            (&[a], &[r]) => add_rows::<I>(from_neurons, neurons, [row(a)], [row(r)]),
-            (&[a], &[r, s]) => add_rows::<I>(from_neurons, neurons, [row(a)], [row(r), row(s)]),
-            (&[a, b], &[r, s]) => add_rows::<I>(from_neurons, neurons, [row(a), row(b)], [row(r), row(s)]),
-            _ => {
-                let (added, removed) = (added.iter().copied().map(row), removed.iter().copied().map(row));
-                add_rows::<I>(from_neurons, neurons, added, removed);
-            }
-        }
-    }
+    let (width, (neurons, psqt)) = (rows.width(), to.parts_mut());
+    // SAFETY: the caller guarantees the instructions.
+    common_width!(width, unsafe {
+        update_neurons::<I>(&rows.with_width(width), &from.neurons()[..width], &mut neurons[..width], added, removed);
+    });
     // The values fill at most one register; plain code is as fast.
     *psqt = *from.psqt();
     rows.update_psqt(psqt, added, removed);
+}
+
+/// The sums of weights of [`update`].
+#[inline(always)]
+unsafe fn update_neurons<I: Isa>(rows: &Rows<'_, i16>, from: &[i16], to: &mut [i16], added: &[u16], removed: &[u16]) {
+    let row = |feature: u16| rows.row(feature.into()).as_ptr();
+    // SAFETY: the caller guarantees that the processor has the instructions. All rows and sums have the same length.
+    unsafe {
+        match (added, removed) {
+            (&[a], &[r]) => add_rows::<I>(from, to, [row(a)], [row(r)]),
+            (&[a], &[r, s]) => add_rows::<I>(from, to, [row(a)], [row(r), row(s)]),
+            (&[a, b], &[r, s]) => add_rows::<I>(from, to, [row(a), row(b)], [row(r), row(s)]),
+            _ => {
+                let (added, removed) = (added.iter().copied().map(row), removed.iter().copied().map(row));
+                add_rows::<I>(from, to, added, removed);
+            }
+        }
+    }
 }
 
 /// Writes `from + added - removed` to `to`.
@@ -117,10 +124,21 @@ pub(super) unsafe fn update_all<I: Isa>(
     to: &mut Accumulator,
     changes: &Changes<'_>,
 ) {
-    let (neurons, psqt) = to.parts_mut();
-    let width = neurons.len();
-    assert!(from.neurons().len() == width);
-    assert!(rows.pieces.width() == width && rows.threat_inputs.width() == width);
+    let (width, (neurons, psqt)) = (rows.pieces.width(), to.parts_mut());
+    // SAFETY: the caller guarantees the instructions.
+    common_width!(width, unsafe {
+        update_all_neurons::<I>(rows.with_width(width), &from.neurons()[..width], &mut neurons[..width], changes);
+    });
+    // The values fill at most one register; plain code is as fast.
+    *psqt = *from.psqt();
+    rows.pieces.update_psqt(psqt, changes.added, changes.removed);
+    rows.threat_inputs.update_psqt(psqt, changes.threat_inputs_added, changes.threat_inputs_removed);
+}
+
+/// The sums of weights of [`update_all`].
+#[inline(always)]
+unsafe fn update_all_neurons<I: Isa>(rows: AllRows<'_>, from: &[i16], to: &mut [i16], changes: &Changes<'_>) {
+    let width = to.len();
     // The sums use half of the sixteen registers, or of the thirty-two with 512 bits. Each pair contains the lower and
     // the upper columns of one register of words.
     let pairs = if I::BYTES == 64 { 8 } else { 4 };
@@ -129,18 +147,14 @@ pub(super) unsafe fn update_all<I: Isa>(
     // is a whole number of steps of 64 columns.
     unsafe {
         while start + pairs * I::BYTES <= width {
-            update_tile::<I>(start, pairs, rows, from.neurons(), neurons, changes);
+            update_tile::<I>(start, pairs, &rows, from, to, changes);
             start += pairs * I::BYTES;
         }
         while start < width {
-            update_tile::<I>(start, WIDTH_STEP / I::BYTES, rows, from.neurons(), neurons, changes);
+            update_tile::<I>(start, WIDTH_STEP / I::BYTES, &rows, from, to, changes);
             start += WIDTH_STEP;
         }
     }
-    // The values fill at most one register; plain code is as fast.
-    *psqt = *from.psqt();
-    rows.pieces.update_psqt(psqt, changes.added, changes.removed);
-    rows.threat_inputs.update_psqt(psqt, changes.threat_inputs_added, changes.threat_inputs_removed);
 }
 
 /// [`update_all`] for the columns of `pairs` pairs of registers from `start` on; `pairs` is a constant.
@@ -158,7 +172,8 @@ unsafe fn update_tile<I: Isa>(
     changes: &Changes<'_>,
 ) {
     // The same value in both halves of 32 bits.
-    let excess = (u32::from(excess(changes) as u16) * 0x1_0001).cast_signed();
+    let excess = excess(changes.threat_inputs_added.len(), changes.threat_inputs_removed.len());
+    let excess = (u32::from(excess as u16) * 0x1_0001).cast_signed();
     // SAFETY: the caller guarantees the instructions and the columns. A lower column plus `UPPER_OFFSET` is within the
     // same block of 64 columns.
     unsafe {

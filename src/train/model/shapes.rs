@@ -18,8 +18,8 @@ macro_rules! trainable_widths {
 }
 pub(in crate::train) use trainable_widths;
 
-/// Selects the instance of a function for the width of an architecture. Returns an error from the caller if nets of that
-/// width cannot be trained.
+/// Selects the instance of a function for the width of an architecture. Returns an error from the caller if nets of
+/// that width cannot be trained.
 macro_rules! of_width {
     ($function:ident, $architecture:ident) => {
         $crate::train::model::shapes::trainable_widths!(of_width, $function, $architecture)
