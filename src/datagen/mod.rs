@@ -6,12 +6,15 @@
 //! * [`selfplay`]: whole games, every position with the score of its search
 //! * [`workers`], [`store`]: writing of games in the order of their numbers, and the output file, which can be resumed
 //!   after any interruption
+//! * `attack_changes`: for tests, the rows of attack inputs that a move of the search changes
 //!
 //! Openings, play, adjudication and worker threads are in [`crate::game`].
 //!
 //! Every game takes its random numbers from the seed and its own number, and starts with empty hash tables and
 //! histories. The data therefore depend on the seed and the settings, not on the number of threads or interruptions.
 
+#[cfg(test)]
+mod attack_changes;
 pub mod endgames;
 pub mod made;
 pub mod noisy;

@@ -72,7 +72,7 @@ impl Network {
         inputs
     }
 
-    /// Calls `visit` with every active feature of pieces on squares.
+    /// Calls `visit` with every active feature of pieces on squares, and then with every active attack input.
     fn for_each_feature(&self, board: &Board, perspective: Color, mut visit: impl FnMut(u16)) {
         let set = self.architecture().features.set();
         let view = set.view(perspective, board.king(perspective));
@@ -84,6 +84,12 @@ impl Network {
                 }
             }
         }
+        let attacks = |side: usize, row: u16| {
+            if side == 0 {
+                visit(set.count() as u16 + row)
+            }
+        };
+        self.architecture().attacks.active(board, [(perspective, view); 2], attacks);
     }
 
     /// The accumulator of one perspective, wrapping.

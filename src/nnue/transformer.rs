@@ -13,7 +13,7 @@ use super::rows::{Accumulator, AllRows, Rows};
 /// The first layer: one row of `l1` weights per feature, piece-square values, and the biases.
 pub struct Transformer {
     biases: Aligned,
-    /// Weights of pieces on squares, as i16.
+    /// Weights of pieces on squares, then of attack inputs, as i16.
     weights: Aligned,
     /// Weights of threat inputs, as [`Paired`].
     threat_inputs: Aligned,
@@ -31,7 +31,7 @@ struct Sizes {
     l1: usize,
     /// Piece-square values per feature.
     buckets: usize,
-    /// Number of features of pieces on squares.
+    /// Number of features of pieces on squares and of attack inputs.
     pieces: usize,
     /// Number of threat inputs.
     threat_inputs: usize,
@@ -42,7 +42,7 @@ impl Sizes {
         Self {
             l1: shape.l1,
             buckets: shape.psqt,
-            pieces: shape.features.set().count(),
+            pieces: shape.rows(),
             threat_inputs: shape.threat_inputs.set().count(),
         }
     }

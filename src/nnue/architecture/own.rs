@@ -6,6 +6,7 @@
 //! | word | meaning |
 //! |---|---|
 //! | features | the set's code: 0 HalfKP, 2 HalfKAv2_hm; plus 256 times the king buckets of one of our tables |
+//! | | plus 65,536 times the number of the attack inputs, in the order of `AttackInputs` |
 //! | width | accumulator of one perspective |
 //! | activation | of the accumulators: 0 clipped ReLU, 1 its square divided by 128 (SCReLU), 2 pairwise products |
 //! | first layer | outputs |
@@ -15,9 +16,12 @@
 //! With pairwise products, the layers are those of SFNNv5: one output of the first layer is a skip connection, and the
 //! others feed the second layer, squared and clipped. The rest is as in the published nets: the transformer (plain or
 //! compressed), then the layer stacks, each preceded by its hash. The hashes depend on the words, so that damaged words
-//! are detected: squares and products change the hash of the dense layers, king buckets and piece-square values that of
-//! the transformer. The engine runs these nets with the same code as all others. The error for an unsupported shape
-//! names the unsupported number.
+//! are detected: squares and products change the hash of the dense layers, king buckets, piece-square values and attack
+//! inputs that of the transformer. The engine runs these nets with the same code as all others. The error for an
+//! unsupported shape names the unsupported number.
+//!
+//! Attack inputs have rows of weights and piece-square values like pieces on squares, after these in both blocks. Nets
+//! with attack inputs are trained and written, but the engine does not read them yet.
 
 use std::sync::LazyLock;
 
@@ -28,12 +32,13 @@ use crate::nnue::error::UnsupportedShape;
 pub const WORDS: usize = 6;
 
 /// Number of values in the shape words.
-const NUMBERS: usize = 8;
+const NUMBERS: usize = 9;
 
 /// Names of the numbers in error messages. A number comes before those that depend on it.
 const NAMES: [&str; NUMBERS] = [
     "features",
     "king buckets",
+    "attack inputs",
     "width",
     "activation",
     "first layer",
@@ -54,21 +59,21 @@ fn numbers(shape: &Shape) -> [u32; NUMBERS] {
     let [h1, h2] = shape.hidden;
     let counts = [shape.l1, h1, h2, shape.psqt, shape.buckets].map(|count| count as u32);
     let [l1, h1, h2, psqt, buckets] = counts;
-    [code, kings, l1, shape.activation as u32, h1, h2, psqt, buckets]
+    [code, kings, shape.attacks as u32, l1, shape.activation as u32, h1, h2, psqt, buckets]
 }
 
 /// The numbers in the words of a file.
 fn unpacked(words: [u32; WORDS]) -> [u32; NUMBERS] {
     let [features, l1, activation, h1, h2, buckets] = words;
-    let (code, kings) = (features % RADIX, features / RADIX);
+    let (code, kings, attacks) = (features % RADIX, features / RADIX % RADIX, features / RADIX.pow(2));
     let (psqt, buckets) = (buckets / RADIX, buckets % RADIX);
-    [code, kings, l1, activation, h1, h2, psqt, buckets]
+    [code, kings, attacks, l1, activation, h1, h2, psqt, buckets]
 }
 
 /// The shape words of a file.
 pub(crate) fn words(shape: &Shape) -> [u32; WORDS] {
-    let [code, kings, l1, activation, h1, h2, psqt, buckets] = numbers(shape);
-    let (features, buckets) = (code + RADIX * kings, buckets + RADIX * psqt);
+    let [code, kings, attacks, l1, activation, h1, h2, psqt, buckets] = numbers(shape);
+    let (features, buckets) = (code + RADIX * (kings + RADIX * attacks), buckets + RADIX * psqt);
     [features, l1, activation, h1, h2, buckets]
 }
 
@@ -107,7 +112,7 @@ pub(super) fn like(shape: &Shape) -> Result<Architecture, UnsupportedShape> {
 
 fn from_numbers(wanted: [u32; NUMBERS]) -> Result<Architecture, UnsupportedShape> {
     // Compares the width first, because it differs most often.
-    let first = |own: &Architecture| own.l1 as u32 == wanted[2] && numbers(own) == wanted;
+    let first = |own: &Architecture| own.l1 as u32 == wanted[3] && numbers(own) == wanted;
     if let Some(own) = all().find(first) {
         return Ok(own);
     }
@@ -141,12 +146,13 @@ mod tests {
         for (wanted, word, value, name) in [
             (half_kp, 0, 1, "features 1; this engine supports 0 or 2"),
             (half_kp, 1, 128, "width 128; this engine supports 256"),
-            (pairwise, 1, 768, "width 768; this engine supports 256, 1024 or 1536"),
+            (pairwise, 1, 768, "width 768; this engine supports 256, 512, 1024 or 1536"),
             (half_kp, 2, 3, "activation 3; this engine supports 0 or 1"),
             (pairwise, 3, 8, "first layer 8; this engine supports 16"),
             (half_kp, 4, 16, "second layer 16; this engine supports 32"),
             (half_kp, 5, 4, "buckets 4; this engine supports 1 or 8"),
             (pairwise, 0, 2 + 256 * 5, "king buckets 5; this engine supports 0, 1, 4, 8 or 16"),
+            (pairwise, 0, 2 + 256 * 8 + 65_536, "attack inputs 1; this engine supports 0"),
             (pairwise, 5, 1 + 256 * 8, "buckets 1; this engine supports 8"),
             (pairwise, 5, 8 + 256 * 3, "piece-square values 3; this engine supports 8"),
         ] {

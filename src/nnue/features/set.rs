@@ -43,6 +43,14 @@ pub struct View {
     pub king: u16,
 }
 
+impl View {
+    /// A square as seen by the perspective.
+    #[inline(always)]
+    pub fn orient(self, square: Square) -> u8 {
+        square as u8 ^ self.turn
+    }
+}
+
 impl FeatureSet {
     /// Number of features of one perspective.
     pub const fn count(&self) -> usize {

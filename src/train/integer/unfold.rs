@@ -9,7 +9,7 @@ use crate::train::model::dense::DenseParameters;
 use crate::train::model::psqt;
 use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
 use crate::train::model::topology::SKIP;
-use crate::train::model::transformer::{block, factor};
+use crate::train::model::transformer::{block, factor, layout};
 
 /// Dequantises a net into a model of `architecture`, which may have more king buckets: each takes the rows of the net's
 /// bucket that contains it, so that the model computes the same values. The factor row of a piece is the mean of its
@@ -24,7 +24,7 @@ pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> M
     model.dense = dense_of(net, architecture, output_scale);
     unfold_psqt(net, &sources, output_scale, &mut model);
     let weights = net.transformer().weights();
-    let blocks = model.transformer.chunks_exact_mut(block(architecture));
+    let blocks = model.transformer[..layout(architecture).blocks()].chunks_exact_mut(block(architecture));
     for (piece_row, block) in blocks.enumerate() {
         let (real, factor) = block.split_at_mut(factor(architecture.features) * l1);
         for (king, real) in real.chunks_exact_mut(l1).enumerate() {
@@ -72,7 +72,8 @@ fn unfold_psqt(net: &Network, sources: &Sources, output_scale: f32, model: &mut 
     if width == 0 {
         return;
     }
-    let blocks = model.dense.psqt.chunks_exact_mut(psqt::block(model.architecture));
+    let layout = psqt::layout(model.architecture);
+    let blocks = model.dense.psqt[..layout.blocks()].chunks_exact_mut(layout.block());
     for (piece_row, block) in blocks.enumerate() {
         let (real, factor) = block.split_at_mut(kings * width);
         for (king, real) in real.chunks_exact_mut(width).enumerate() {
@@ -144,6 +145,7 @@ mod tests {
     use shakmaty::{Color, Square};
 
     use super::*;
+    use crate::nnue::features::attack_inputs::AttackInputs;
     use crate::nnue::{Activation, Features};
     use crate::train::integer::quantise::quantise;
     use crate::train::model::shapes;
@@ -152,7 +154,8 @@ mod tests {
 
     #[test]
     fn dequantised_net_quantises_to_same_bytes() {
-        for architecture in shapes::for_tests() {
+        // Nets with attack inputs are not read yet.
+        for architecture in shapes::for_tests().filter(|shape| shape.attacks == AttackInputs::None) {
             check_round_trip(architecture, 1.0);
         }
         check_round_trip(Architecture::HALF_KP, 0.6);
