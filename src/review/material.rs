@@ -19,6 +19,13 @@ const KINDS: [(Role, &str, &str); 5] = [
     (Role::Pawn, "a pawn", "pawns"),
 ];
 
+/// Values of [`KINDS`] in centipawns in unequal trades.
+const WORTH: [i32; 5] = [950, 480, 340, 320, 100];
+/// Maximum loss in centipawns that a pawn explains, and what is added to it.
+const EXPLAINED: (i32, i32) = (225, 75);
+/// Minimum number of centipawns that an uneven trade wins.
+const UNEVEN: i32 = 40;
+
 /// Indices of the minor pieces in [`KINDS`].
 const BISHOP: usize = 2;
 const KNIGHT: usize = 3;
@@ -123,6 +130,19 @@ impl Swing {
         [self.change.roles(sign), self.change.roles(-sign)]
     }
 
+    /// Whether the material explains a loss of this many centipawns.
+    pub(crate) fn explains(&self, loss: i32) -> bool {
+        loss <= EXPLAINED.0 * self.points.abs() + EXPLAINED.1
+    }
+
+    /// Whether the side has given pieces that count as much in pawns but are weaker, such as a rook and a pawn for two
+    /// minor pieces.
+    pub(crate) fn is_uneven(&self) -> bool {
+        let value: i32 = WORTH.iter().zip(self.change.0).map(|(worth, n)| worth * n).sum();
+        let pieces = self.roles().map(|roles| roles.iter().any(|role| *role != Role::Pawn));
+        (0..=1).contains(&self.points) && value >= UNEVEN && pieces == [true; 2]
+    }
+
     fn sign(&self) -> i32 {
         if self.points < 0 { -1 } else { 1 }
     }
@@ -161,11 +181,16 @@ pub(crate) fn list(parts: &[String]) -> String {
 /// Material that a line wins for `color`; `None` if the line does not become quiet within the horizon. Among equal
 /// results the earliest counts.
 pub(crate) fn swing(start: &Position, line: &[Move], color: Color) -> Option<Swing> {
+    swing_within(start, line, color, HORIZON)
+}
+
+/// The same with another horizon.
+pub(crate) fn swing_within(start: &Position, line: &[Move], color: Color, horizon: usize) -> Option<Swing> {
     let before = Balance::of(start, color);
     let mut position = start.clone();
     let mut found: Option<Swing> = None;
     let mut promoted = Bitboard::EMPTY;
-    for (ply, &m) in line.iter().take(HORIZON).enumerate() {
+    for (ply, &m) in line.iter().take(horizon).enumerate() {
         let moved = promoted.contains(m.from());
         promoted.discard(m.from());
         promoted.discard(m.to());
@@ -216,15 +241,6 @@ fn first_minor(start: &Position, line: &[Move], winner: Color) -> Option<Role> {
         }
     }
     None
-}
-
-/// Material that a line wins for the side that begins it, at the first quiet position with a gain of at least two
-/// pawns.
-pub(crate) fn first_gain(start: &Position, line: &[Move]) -> Option<Swing> {
-    (1..=line.len().min(HORIZON)).find_map(|plies| {
-        let won = swing(start, &line[..plies], start.turn())?;
-        (won.plies == plies && won.points >= 2).then_some(won)
-    })
 }
 
 /// Whether the position is quiet: no check, no winning capture, no promotion.
@@ -296,12 +312,14 @@ mod tests {
     }
 
     #[test]
-    fn gain_is_reported_at_the_first_quiet_position() {
-        let start = position("4k3/7p/8/3q4/4N3/8/8/4K3 w - - 0 1");
-        let moves = line(&start, "Nf6+ Ke7 Nxd5+ Kd6 Nc3 h5");
-        let won = first_gain(&start, &moves).expect("a queen");
-        assert_eq!((won.plies, won.to_string()), (4, "a queen".to_owned()));
-        assert_eq!(first_gain(&start, &moves[..2]), None);
+    fn uneven_trade_has_equal_points_and_unequal_pieces() {
+        let start = position("r1bq1rk1/pppp1ppp/2n5/2b1p3/P1B1P3/2PP1N2/1P3nPP/RNBQ1RK1 w - - 0 8");
+        let trade = swing(&start, &line(&start, "Rxf2 Bxf2+ Kxf2 d6 Kg1"), Color::White).expect("quiet");
+        assert!(trade.is_uneven(), "{trade:?}");
+        assert_eq!(trade.to_string(), "a bishop and a knight for a rook");
+        let even = position("4k3/2p5/3p4/4b3/3N4/8/8/4K3 w - - 0 1");
+        let even = swing(&even, &line(&even, "Nc6 Bd4 Nxd4"), Color::White);
+        assert!(even.is_none_or(|even| !even.is_uneven()));
     }
 
     #[test]

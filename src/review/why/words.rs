@@ -112,6 +112,13 @@ pub(super) fn harm(feature: &Feature, answer: &str, side: Color) -> String {
             format!("{us}'s king on {} loses the pawn on its file", square.map(|s| s.to_string()).unwrap_or_default())
         }
         FeatureKind::NoMoves => format!("{} has no square to go to", man(0)),
+        FeatureKind::KingAttack => {
+            let attackers: Vec<String> = feature.men.iter().skip(1).map(ToString::to_string).collect();
+            let squares: Vec<String> = feature.squares.iter().map(ToString::to_string).collect();
+            let verb = if attackers.len() == 1 { "attacks" } else { "attack" };
+            let (attackers, squares) = (list(&attackers), list(&squares));
+            format!("{attackers} {verb} {squares} next to {}, and only the king defends there", man(0))
+        }
         _ => String::new(),
     }
 }
