@@ -32,6 +32,9 @@ pub struct Entry {
     pub ply: u16,
     /// Game result from the side to move's view: -1, 0, 1.
     pub result: i8,
+    /// Whether the score alone is the label: the result is unknown, or unrelated to the position because the position
+    /// was sampled from a search tree.
+    pub score_alone: bool,
 }
 
 /// Kind of a move, as the file formats distinguish them.
@@ -68,6 +71,7 @@ impl Entry {
             score: 0,
             ply: ply.min(u32::from(u16::MAX)) as u16,
             result: 0,
+            score_alone: false,
         }
     }
 
@@ -83,6 +87,9 @@ impl Entry {
         record.score = self.score;
         record.ply = self.ply;
         record.result = self.result;
+        if self.score_alone {
+            record.trust_score_alone();
+        }
         record
     }
 

@@ -1,11 +1,11 @@
 //! `zoothera data filter IN... OUT`: keeps the positions that pass the filters.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use super::output::OutputFile;
 use super::{Paths, for_each};
 use crate::data::filter::{FilterArgs, remainder};
-use crate::data::reader::Format;
+use crate::data::format::{FileFormat, Format};
 use crate::util::rng::SplitMix64;
 use crate::util::text::Shown as _;
 
@@ -35,12 +35,12 @@ pub struct ChooseArgs {
 /// Fails if a file cannot be read or written, or is damaged. The error names the file.
 pub fn run(args: &ChooseArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
-    let chains = Format::of(out)? == Format::Binpack;
+    let chains = FileFormat::of(out)?.format == Format::Binpack;
     let filter = args.keep.filter();
     let mut output = OutputFile::create(out, args.paths.force)?;
     let mut rng = SplitMix64::new(args.seed);
     let mut kept = 0_u64;
-    let count = for_each(inputs, "filter", |entry, place| {
+    let count = for_each(inputs, args.paths.input, "filter", |entry, place| {
         let extreme = entry.score.unsigned_abs() > args.thin_beyond;
         let thinned = extreme && rng.below(args.thin as usize) != 0;
         let keeps = !thinned && filter.keeps(entry);
@@ -50,6 +50,7 @@ pub fn run(args: &ChooseArgs) -> Result<()> {
             None => Ok(()),
         }
     })?;
+    ensure!(kept > 0, "no position passes the filters, so {} was not written", out.shown());
     output.finish()?;
     eprintln!("{kept} of {count} positions kept in {}", out.shown());
     Ok(())
