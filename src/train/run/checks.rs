@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 
 use super::checkpoint;
 use super::config::Config;
-use super::outputs::{LOG, PICTURE, beside, old_checkpoint};
+use super::outputs::{LOG, PICTURE, beside};
 use crate::nnue;
 use crate::util::atomic::AtomicFile;
 use crate::util::disk::free_bytes;
@@ -26,7 +26,6 @@ pub fn check_outputs(config: &Config, inputs: &[&Path], resume: bool) -> Result<
         // Dropping it without a commit removes the temporary file.
         AtomicFile::create_over(output, kind)?;
     }
-    checkpoint::KIND.check(&old_checkpoint(&outputs[1]))?;
     let folder = config.out.parent().unwrap_or(Path::new("."));
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     // New files coexist with the old ones until they are complete.

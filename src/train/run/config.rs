@@ -242,8 +242,42 @@ fn default_memory() -> f64 {
     if cfg!(target_pointer_width = "64") { 4.0 } else { 0.75 }
 }
 
-/// Settings that may change on resumption, because they do not affect the training.
+/// Settings that do not affect the training.
 const FREE: &[&str] = &["out", "every", "checkpoint-every", "minutes"];
+/// Settings that cannot change on resumption: the shape of the net, and the order of the positions.
+const FIXED: &[&str] = &[
+    "features",
+    "king-buckets",
+    "l1",
+    "activation",
+    "psqt",
+    "buckets",
+    "seed",
+    "memory",
+    "thin-beyond",
+    "holdout",
+    "max-score",
+    "min-ply",
+    "any-position",
+];
+
+/// A setting that differs between a command and a checkpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Name of the setting.
+    pub name: String,
+    /// Value in the checkpoint.
+    pub before: String,
+    /// Value in the command.
+    pub now: String,
+}
+
+impl Change {
+    /// Whether a resumed run cannot have this change.
+    pub fn is_fixed(&self) -> bool {
+        FIXED.contains(&self.name.as_str())
+    }
+}
 
 impl Overrides {
     /// Reads the settings of a TOML file.
@@ -334,26 +368,97 @@ impl Config {
         }
     }
 
-    /// Describes the first setting that differs from `other`, the settings of a checkpoint, and affects the training.
-    pub fn difference(&self, other: &Self) -> Option<String> {
-        let values = |config: &Self| {
-            // Settings can spell the same shape in two ways.
-            let config = config.architecture().map_or(config.clone(), |shape| config.clone().with_shape(shape));
-            match serde_json::to_value(config) {
-                Ok(serde_json::Value::Object(values)) => values,
-                _ => serde_json::Map::new(),
-            }
+    /// The settings that differ from `other`, those of a checkpoint, and affect the training.
+    pub fn changes(&self, other: &Self) -> Vec<Change> {
+        let theirs = other.values();
+        let changed = |(name, now): (String, String)| {
+            let before = theirs.iter().find(|(other, _)| *other == name).map_or("absent", |(_, value)| value);
+            let before = before.to_owned();
+            (before != now && !FREE.contains(&name.as_str())).then_some(Change { name, before, now })
         };
-        let theirs = values(other);
-        values(self)
-            .into_iter()
-            .filter(|(name, _)| !FREE.contains(&name.as_str()))
-            .find(|(name, value)| theirs.get(name) != Some(value))
-            .map(|(name, value)| {
-                let other = theirs.get(&name).map_or("absent".into(), ToString::to_string);
-                format!("{name} is {value} in the settings and {other} in the checkpoint")
-            })
+        self.values().into_iter().filter_map(changed).collect()
     }
+
+    /// Names and values of all settings, as the user types them. Settings can spell the same shape in two ways; the
+    /// values have one of them.
+    pub fn values(&self) -> Vec<(String, String)> {
+        let config = self.architecture().map_or(self.clone(), |shape| self.clone().with_shape(shape));
+        // As text, because numbers of 32 bits get more digits as JSON values.
+        let json = serde_json::to_string(&config).unwrap_or_default();
+        let values: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&json).unwrap_or_default();
+        let text = |value: serde_json::Value| match value {
+            serde_json::Value::String(text) => text,
+            value => value.to_string().trim_end_matches(".0").to_owned(),
+        };
+        values.into_iter().map(|(name, value)| (name, text(value))).collect()
+    }
+
+    /// The settings that affect the training, as JSON on one line.
+    pub fn to_json(&self) -> String {
+        let kept = |(name, _): &(String, String)| !FREE.contains(&name.as_str());
+        let values: std::collections::BTreeMap<_, _> = self.values().into_iter().filter(kept).collect();
+        serde_json::to_string(&values).unwrap_or_default()
+    }
+
+    /// All settings in lines of at most 100 characters, to be printed.
+    pub fn lines(&self) -> String {
+        let mut text = String::from("settings");
+        let mut width = text.len();
+        for (name, value) in self.values() {
+            let part = format!(" {name} {value},");
+            if width + part.len() > 100 {
+                text += "\n        ";
+                width = 8;
+            }
+            width += part.len();
+            text += &part;
+        }
+        text.trim_end_matches(',').to_owned()
+    }
+}
+
+impl Overrides {
+    /// Checks that no given setting contradicts another one. `config` has the values of all settings, and `all_sampled`
+    /// is whether the results of all positions are ignored.
+    ///
+    /// # Errors
+    /// Names the two settings.
+    pub fn check_contradictions(&self, config: &Config, all_sampled: bool) -> Result<()> {
+        let Config { loss, schedule, warm_up, millions, minutes, .. } = config;
+        if self.loss_exponent.is_some() && *loss != LossKind::Power {
+            bail!("loss-exponent is for --loss power, but the loss is {}", value_of(*loss));
+        }
+        let schedules = [
+            ("final-rate", self.final_rate.is_some(), ScheduleKind::Cosine),
+            ("step-every", self.step_every.is_some(), ScheduleKind::Step),
+            ("step-factor", self.step_factor.is_some(), ScheduleKind::Step),
+        ];
+        for (name, given, required) in schedules {
+            if given && *schedule != required {
+                bail!("{name} is for --schedule {}, but the schedule is {}", value_of(required), value_of(*schedule));
+            }
+        }
+        if *warm_up > *millions && *minutes <= 0.0 {
+            bail!("warm-up is {warm_up} million positions, but the whole run has {millions}: use a smaller --warm-up");
+        }
+        let lambdas = [("lambda", self.lambda), ("lambda-end", self.lambda_end)];
+        if all_sampled
+            && let Some((name, value)) = lambdas.iter().find_map(|(name, lambda)| {
+                lambda.filter(|lambda| (0.0..1.0).contains(lambda)).map(|lambda| (name, lambda))
+            })
+        {
+            bail!(
+                "{name} is {value}, but all positions are samples, whose results are no labels: leave out --{name}, or \
+                 add positions of games"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The name of a choice on the command line.
+fn value_of(choice: impl clap::ValueEnum) -> String {
+    choice.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 #[cfg(test)]
@@ -415,8 +520,41 @@ mod tests {
         let config = Config::default();
         let mut other = config.clone();
         other.every = 1.0;
-        assert_eq!(config.difference(&other), None);
-        other.seed = 9;
-        assert!(config.difference(&other).unwrap().contains("seed is 1"));
+        assert_eq!(config.changes(&other), []);
+        (other.seed, other.rate) = (9, 0.0008);
+        let changes = other.changes(&config);
+        let texts: Vec<_> = changes.iter().map(|c| format!("{} {} {}", c.name, c.before, c.now)).collect();
+        // Rates have the digits that the user typed.
+        assert_eq!(texts, ["rate 0.004 0.0008", "seed 1 9"]);
+        assert_eq!(changes.iter().map(Change::is_fixed).collect::<Vec<_>>(), [false, true]);
+    }
+
+    #[test]
+    fn contradictory_settings_are_rejected_by_name() {
+        let shape = Preset::Small.architecture();
+        for (text, sampled, reason) in [
+            ("loss = 'bce'\nloss-exponent = 2.6", false, "loss-exponent is for --loss power, but the loss is bce"),
+            ("loss-exponent = 2.6", false, "loss-exponent is for --loss power"),
+            ("schedule = 'constant'\nfinal-rate = 0.1", false, "final-rate is for --schedule cosine"),
+            ("step-every = 10", false, "step-every is for --schedule step, but the schedule is cosine"),
+            ("step-factor = 0.1", false, "step-factor is for --schedule step"),
+            ("millions = 5\nwarm-up = 6", false, "warm-up is 6 million positions, but the whole run has 5"),
+            ("lambda = 0.5", true, "lambda is 0.5, but all positions are samples"),
+            ("lambda-end = 0.0", true, "lambda-end is 0, but all positions are samples"),
+        ] {
+            let settings = toml::from_str::<Overrides>(text).unwrap();
+            let error = settings.check_contradictions(&settings.resolved(shape), sampled).unwrap_err().to_string();
+            assert!(error.starts_with(reason), "{error}");
+        }
+        for (text, sampled) in [
+            ("loss = 'power'\nloss-exponent = 2.6", false),
+            ("lambda = 0.5", false),
+            ("lambda = 1.0", true),
+            ("lambda-end = -1.0", true),
+            ("minutes = 5\nmillions = 5\nwarm-up = 6", true),
+        ] {
+            let settings = toml::from_str::<Overrides>(text).unwrap();
+            assert!(settings.check_contradictions(&settings.resolved(shape), sampled).is_ok(), "{text}");
+        }
     }
 }

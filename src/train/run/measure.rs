@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::data::Record;
 use crate::data::entry::NO_SCORE;
@@ -23,7 +23,7 @@ const BATCH: usize = 1 << 16;
 /// Arguments of `train loss`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct LossArgs {
-    /// Files of labelled positions: .bin, .binpack, .plain or .tree
+    /// Files of labelled positions, of any format (see `data convert`)
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Network to measure, with an optional factor for its values; the embedded one if absent. Several are compared
@@ -38,6 +38,9 @@ pub struct LossArgs {
     /// Largest |score| of a measured position, in engine units
     #[arg(long, value_name = "UNITS", default_value_t = 10_000)]
     pub max_score: i16,
+    /// Also print the loss by the number of pieces, from endings to openings
+    #[arg(long)]
+    pub by_pieces: bool,
     /// Threads; all cores if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
@@ -60,7 +63,7 @@ pub fn run(args: &LossArgs, out: &mut impl Write) -> Result<()> {
         }
         measure(path, args.max_score, &loss, &mut nets)?;
         for net in &nets {
-            net.write(path, out)?;
+            net.write(path, args.by_pieces, out)?;
         }
     }
     Ok(())
@@ -74,9 +77,9 @@ pub fn mean_loss(net: &LabelNet, file: &Path, scale: f32, threads: u16) -> Resul
     let loss = Loss { kind: LossKind::Mse, lambda: 1.0, scale, exponent: 2.0, sparsity: 0.0 };
     let mut nets = nets(std::slice::from_ref(net), Some(threads))?;
     measure(file, i16::MAX - 1000, &loss, &mut nets)?;
-    let positions: u64 = nets.iter().map(|net| net.positions).sum();
+    let positions: u64 = nets.iter().map(|net| net.all.positions).sum();
     ensure!(positions > 0, "{} has no positions", file.shown());
-    Ok(nets.iter().map(|net| net.loss).sum::<f64>() / positions as f64)
+    Ok(nets.iter().map(|net| net.all.loss).sum::<f64>() / positions as f64)
 }
 
 /// Loads the nets of the arguments, or the embedded one.
@@ -103,9 +106,31 @@ fn nets(labels: &[LabelNet], threads: Option<u16>) -> Result<Vec<Measured>> {
 struct Measured {
     name: String,
     labellers: Vec<Labeller>,
+    /// The sums of all positions, and by number of pieces: up to 4, 8 and so on to 32.
+    all: Sums,
+    by_pieces: [Sums; 8],
+}
+
+/// Sums over positions.
+#[derive(Clone, Copy, Default)]
+struct Sums {
     positions: u64,
     loss: f64,
     difference: f64,
+}
+
+impl Sums {
+    fn add(&mut self, loss: f64, difference: f64) {
+        self.positions += 1;
+        self.loss += loss;
+        self.difference += difference;
+    }
+
+    /// The columns of a line: positions, mean loss in millionths, mean difference in units.
+    fn columns(&self) -> String {
+        let mean = |sum: f64| sum / self.positions.max(1) as f64;
+        format!("{:>12} {:>12.1} {:>10.2}", self.positions, 1e6 * mean(self.loss), mean(self.difference))
+    }
 }
 
 impl Measured {
@@ -114,14 +139,13 @@ impl Measured {
         Self {
             name,
             labellers: (0..threads).filter_map(|_| Labeller::new(judges)).collect(),
-            positions: 0,
-            loss: 0.0,
-            difference: 0.0,
+            all: Sums::default(),
+            by_pieces: [Sums::default(); 8],
         }
     }
 
     fn clear(&mut self) {
-        (self.positions, self.loss, self.difference) = (0, 0.0, 0.0);
+        (self.all, self.by_pieces) = (Sums::default(), [Sums::default(); 8]);
     }
 
     /// Adds the losses of a batch.
@@ -139,24 +163,20 @@ impl Measured {
         });
         for (value, record) in values.into_iter().zip(&batch.records) {
             let (lost, _) = loss.of(value as f32 / UNITS, loss.target(record));
-            self.loss += f64::from(lost);
-            self.difference += f64::from(value - i32::from(record.score)).abs();
-            self.positions += 1;
+            let difference = f64::from(value - i32::from(record.score)).abs();
+            let class = (record.piece_count().clamp(1, 32) as usize - 1) / 4;
+            self.all.add(lost.into(), difference);
+            self.by_pieces[class].add(lost.into(), difference);
         }
     }
 
-    fn write(&self, path: &Path, out: &mut impl Write) -> Result<()> {
-        ensure!(self.positions > 0, "{} has no positions with a score within --max-score", path.shown());
-        let mean = |sum: f64| sum / self.positions as f64;
-        writeln!(
-            out,
-            "{:>12} {:>12.1} {:>10.2}  {}, {}",
-            self.positions,
-            1e6 * mean(self.loss),
-            mean(self.difference),
-            self.name,
-            path.shown()
-        )?;
+    fn write(&self, path: &Path, by_pieces: bool, out: &mut impl Write) -> Result<()> {
+        ensure!(self.all.positions > 0, "{} has no positions with a score within --max-score", path.shown());
+        writeln!(out, "{}  {}, {}", self.all.columns(), self.name, path.shown())?;
+        let classes = self.by_pieces.iter().enumerate().filter(|(_, sums)| by_pieces && sums.positions > 0);
+        for (class, sums) in classes {
+            writeln!(out, "{}    {} to {} pieces", sums.columns(), 4 * class + 1, 4 * class + 4)?;
+        }
         Ok(())
     }
 }
@@ -191,6 +211,9 @@ fn measure(path: &Path, max_score: i16, loss: &Loss, nets: &mut [Measured]) -> R
     reader::for_each(path, |entry| {
         if entry.score == NO_SCORE || entry.score.unsigned_abs() > max_score.unsigned_abs() {
             return Ok(());
+        }
+        if entry.score_alone && loss.lambda < 1.0 {
+            bail!("the results of its positions are no labels, because they are samples: leave out --lambda");
         }
         batch.push(entry)?;
         if batch.records.len() == BATCH {

@@ -98,6 +98,20 @@ impl Session {
         }
     }
 
+    /// Prints the held-out loss of the initial weights.
+    ///
+    /// # Errors
+    /// Fails if the device fails.
+    pub fn report_initial_loss(&mut self) -> Result<()> {
+        if self.held_out.is_empty() {
+            return Ok(());
+        }
+        self.trainer.set_loss(self.state.config.last_loss());
+        let loss = self.trainer.validate(&self.held_out)?;
+        self.display.print(&format!("    0.0 M         before the first step  held out {loss:.6}"));
+        Ok(())
+    }
+
     /// Trains until the end of the run. On a read error or an interrupt, writes a checkpoint first.
     ///
     /// # Errors
@@ -253,7 +267,7 @@ impl Session {
             self.display.print(&warning);
         }
         self.write_net()?;
-        write_curves(&self.state.config.out, &self.state.history)
+        write_curves(&self.state.config, &self.state.history)
     }
 
     fn write_net(&self) -> Result<Network> {
@@ -308,9 +322,9 @@ impl Session {
         if self.kept {
             return checkpoint::write(&path, contents);
         }
-        // Completed before an older checkpoint is renamed.
+        // Completed before the files of an older run are renamed.
         let new = checkpoint::begin(&path, contents)?;
-        keep_old(&path)?;
+        keep_old(&self.state.config.out)?;
         new.commit()?;
         self.kept = true;
         Ok(())
