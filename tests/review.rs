@@ -206,5 +206,5 @@ fn evaluations_are_numbers_with_tablebases() {
     let evals: Vec<&str> = out.split("[%eval ").skip(1).filter_map(|rest| rest.split(']').next()).collect();
     assert!(evals.len() >= 4, "{out}");
     let is_value = |eval: &&str| eval.trim_start_matches('#').parse::<f64>().is_ok();
-    assert!(evals.iter().all(|eval| is_value(eval)), "{evals:?}");
+    assert!(evals.iter().all(is_value), "{evals:?}");
 }
