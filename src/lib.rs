@@ -57,7 +57,6 @@ pub(crate) mod tune;
 #[cfg(feature = "full")]
 #[doc(hidden)]
 pub mod data;
-#[cfg(feature = "full")]
 #[doc(hidden)]
 pub mod game;
 #[cfg(feature = "full")]

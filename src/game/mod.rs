@@ -10,9 +10,15 @@
 //! The random numbers of a game depend only on the seed and the number of the game, so results do not depend on the
 //! number of threads.
 
+// Reviews use it, also without the feature `full`.
 pub mod ending;
+#[cfg(feature = "full")]
 pub mod limits;
+#[cfg(feature = "full")]
 pub mod openings;
+#[cfg(feature = "full")]
 pub mod referee;
+#[cfg(feature = "full")]
 pub mod tally;
+#[cfg(feature = "full")]
 pub mod workers;
