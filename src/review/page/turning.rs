@@ -6,6 +6,7 @@ use super::Shown;
 use super::moves::numbered;
 use crate::board::{Color, Move, Position, Role, Square};
 use crate::review::mark::Mark;
+use crate::review::motifs::role_name;
 
 /// Largest number of turning points.
 const MOST: usize = 5;
@@ -155,13 +156,13 @@ fn sentence(oversight: &Oversight, moves: &[&PlayedMove]) -> String {
     let to = oversight.to;
     match (oversight.own, oversight.taken, oversight.role) {
         (true, Some(taken), _) => {
-            format!("{name} overlooked {count} that the {} on {to} could be taken: {places}.", piece(taken))
+            format!("{name} overlooked {count} that the {} on {to} could be taken: {places}.", role_name(taken))
         }
         (false, Some(taken), _) => {
-            format!("{name} overlooked {count} that the {} on {to} hung: {places}.", piece(taken))
+            format!("{name} overlooked {count} that the {} on {to} hung: {places}.", role_name(taken))
         }
         (_, None, role) => {
-            let mover = role.map_or("piece", piece);
+            let mover = role.map_or("piece", role_name);
             format!("{name} overlooked {count} the move of the {mover} to {to}: {places}.")
         }
     }
@@ -173,17 +174,6 @@ fn times(count: usize) -> String {
         2 => WORDS[0].to_owned(),
         3..=10 => format!("{} times", WORDS[count - 2]),
         _ => format!("{count} times"),
-    }
-}
-
-fn piece(role: Role) -> &'static str {
-    match role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
     }
 }
 
