@@ -99,7 +99,7 @@ fn screening_resumes_and_prints_the_effect_of_every_parameter() {
     let output = screen(&whole, &format!("{only} 24"));
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success());
-    assert_eq!(printed.lines().count(), 4, "{printed}");
+    assert_eq!(printed.lines().count(), 3, "{printed}");
     assert!(!printed.contains("+- 0.0"), "all games were drawn: {printed}");
     assert!(printed.contains("qs_futility 500 against 100: ") && printed.contains(" +- "), "{printed}");
     for games in ["2", "13", "24"] {
