@@ -11,7 +11,7 @@ use crossbeam::utils::CachePadded;
 
 use super::limits::{Limits, SearchOptions};
 use super::report::{Progress, Reporter, ScoreBound, Silent};
-use super::score::{INFINITE, NONE, Value};
+use super::score::{self, INFINITE, NONE, Value};
 use super::syzygy::Syzygy;
 use super::time::Budget;
 use super::tt::TranspositionTable;
@@ -260,9 +260,13 @@ impl RootMove {
     }
 
     /// The average updated by a new value whose search took `nodes` nodes. Values with more nodes have a larger
-    /// weight.
-    // CITE: Stockfish (July 2026); form and figures: SF-2026-08.
+    /// weight. A win or loss by force replaces the average and is replaced by the next value: between a mate and an
+    /// evaluation lie values that no search returns.
+    // CITE: Stockfish (July 2026); form and figures: SF-2026-08; the exception is ours.
     pub(super) fn averaged(&self, value: Value, nodes: u64) -> Value {
+        if score::is_decisive(value) || score::is_decisive(self.average) {
+            return value;
+        }
         let before = (self.nodes - nodes).max(1);
         let weight = 32 * 2 * nodes / (2 * nodes + 3 * before);
         let weight = (weight as Value).clamp(params::root_newest_min(), params::root_newest_max());

@@ -24,6 +24,16 @@ fn first_window_contains_the_average_and_widens_with_the_variance() {
 }
 
 #[test]
+fn mate_and_evaluation_are_not_averaged() {
+    let mate = score::mate_in(20);
+    for (average, value) in [(500, mate), (mate, 500), (mate, score::mate_in(8)), (-mate, 30)] {
+        assert_eq!(root(average, 0).averaged(value, 0), value, "{average}");
+    }
+    let between = root(500, 0).averaged(100, 0);
+    assert!(100 < between && between < 500, "{between}");
+}
+
+#[test]
 fn window_is_open_at_low_depth_and_without_a_value_or_with_a_mate() {
     for (average, depth) in [(30, 1), (NONE, 20), (score::mate_in(30), 20), (score::mated_in(4), 20)] {
         let window = Window::around(&root(average, 0), depth, 0);
