@@ -448,7 +448,9 @@ impl SearchedMoves {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::Position;
     use crate::search::score::{TB_WIN, mate_in};
+    use crate::search::tests::{uci, worker};
     use crate::search::worker::Exit;
 
     /// A node with an open window whose table entry has this score and bound.
@@ -474,5 +476,25 @@ mod tests {
         assert_eq!(kept(win, Bound::Upper), nothing);
         assert_eq!(kept(400, Bound::Lower), nothing);
         assert_eq!(kept(mate_in(5), Bound::Lower), nothing);
+    }
+
+    #[test]
+    fn table_cutoff_is_checked_by_the_entry_after_its_move() {
+        let mut w = worker(&Position::startpos());
+        let m = uci(&w, "e2e4");
+        let next = w.child(m, |w| w.table_key());
+        let agrees = |w: &mut Worker, score: Value, reply: Option<Value>| {
+            if let Some(score) = reply {
+                let entry = TableEntry { best: None, score, eval: NONE, depth: 9, bound: Bound::Exact, pv: false };
+                w.request.table.store(next, entry);
+            }
+            let node = Node { tt_move: Some(m), tt_score: score, ..Node::<NullWindow>::new(50, 51, 10, true) };
+            w.table_agrees(&node)
+        };
+        assert!(agrees(&mut w, 80, None), "no entry");
+        assert!(agrees(&mut w, 80, Some(-70)) && !agrees(&mut w, 20, None));
+        assert!(!agrees(&mut w, 80, Some(-10)) && agrees(&mut w, 20, None));
+        assert!(agrees(&mut w, mate_in(9), None), "a mate needs no second entry");
+        assert_eq!(w.position.key(), Position::startpos().key());
     }
 }

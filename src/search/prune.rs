@@ -253,3 +253,37 @@ impl Worker {
         role.map_or(0, score::piece_value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Position;
+    use crate::search::tests::{uci, worker};
+
+    /// Depth of a node of depth 6 after a move that was reduced by `reduction`, with the static evaluations of the
+    /// parent and of the node, each for its side to move.
+    fn depth_after(reduction: i32, parent: Value, here: Value) -> i32 {
+        let mut w = worker(&Position::startpos());
+        let m = uci(&w, "e2e4");
+        w.child(m, |w| {
+            (w.stack[-1].reduction, w.stack[-1].static_eval, w.stack[0].static_eval) = (reduction, parent, here);
+            let mut node = Node::<NullWindow>::new(0, 1, 6, true);
+            node.worsening = here > -parent;
+            w.adjust_depth(&mut node);
+            node.depth
+        })
+    }
+
+    #[test]
+    fn hindsight_deepens_after_reductions_unless_the_opponent_got_worse() {
+        let (deeper, shallower) = (params::hind_deeper_plies(), params::hind_shallower_plies());
+        assert_eq!(depth_after(deeper, 30, -40), 7);
+        assert_eq!(depth_after(deeper - 1, 30, -40), 6);
+        // The sum of both evaluations is large: the move lost much, so a reply is easily good enough.
+        let sum = params::hind_shallower_sum();
+        assert_eq!(depth_after(shallower, 30, sum), 5);
+        assert_eq!(depth_after(shallower, 30, sum - 30), 6);
+        assert_eq!(depth_after(shallower, NONE, sum), 6);
+        assert_eq!(depth_after(0, 30, sum), 6);
+    }
+}
