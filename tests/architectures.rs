@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use shakmaty::{Color, Role, Square};
+use shakmaty::{Color, Role, Square, attacks};
 use zoothera::board::{CastlingMode, Position};
 use zoothera::nnue::synthetic::{self, Recipe};
 use zoothera::nnue::{
@@ -12,12 +12,17 @@ use zoothera::nnue::{
 };
 use zoothera::util::rng::SplitMix64;
 
-const STARTS: [&str; 4] = [
+const STARTS: [&str; 5] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
     "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
     "bqnrkbrn/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBRN w GDgd - 0 1",
+    // Many attacks.
+    "2B1Q1B1/3rnK2/QnqNqnr1/1QnRnQb1/RNqnQ1q1/1kNQ1N2/b1Rn4/8 w - - 0 1",
 ];
+
+/// Number of rows of attack inputs: kind of the attacker, role and square of the attacked piece.
+const ATTACKS: usize = 12 * 6 * 64;
 
 /// Size in bytes of the shape words in a file of our own format.
 const WORDS: usize = 24;
@@ -58,6 +63,8 @@ impl Layer {
 /// Reference implementation of a network: follows the published format literally, with 64-bit numbers.
 struct Reference<'a> {
     shape: Shape,
+    /// Whether there are attack inputs.
+    attacks: bool,
     biases: Vec<i64>,
     /// Stored as bytes, because 64-bit numbers would need too much memory.
     weights: &'a [u8],
@@ -68,10 +75,11 @@ struct Reference<'a> {
 impl<'a> Reference<'a> {
     fn new(file: &'a [u8], shape: Shape) -> Self {
         let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
-        let words = if shape.version == VERSION_OWN { WORDS } else { 0 };
-        let mut rest = Numbers(&file[12 + word(8) + words + 4..]);
+        let is_own = shape.version == VERSION_OWN;
+        let attacks = is_own && word(12 + word(8)) / 65_536 == 1;
+        let mut rest = Numbers(&file[12 + word(8) + if is_own { WORDS } else { 0 } + 4..]);
         let biases = rest.numbers(shape.l1, 2);
-        let features = shape.features.set().count();
+        let features = shape.features.set().count() + if attacks { ATTACKS } else { 0 };
         let weights = rest.0.split_off(..2 * shape.l1 * features).unwrap();
         let psqt = rest.0.split_off(..4 * shape.psqt * features).unwrap();
         let mut stack = || {
@@ -84,7 +92,7 @@ impl<'a> Reference<'a> {
         };
         let stacks = (0..shape.buckets).map(|_| stack()).collect();
         assert!(rest.0.is_empty());
-        Self { shape, biases, weights, psqt, stacks }
+        Self { shape, attacks, biases, weights, psqt, stacks }
     }
 
     /// The index of a piece, by the formulas of the format description and with their names.
@@ -119,17 +127,38 @@ impl<'a> Reference<'a> {
         }
     }
 
+    /// The rows of attacks on enemies, which follow those of pieces. A row occurs once for each attack.
+    fn attack_indices(&self, position: &Position, perspective: Color) -> Vec<usize> {
+        let first = self.shape.features.set().count();
+        let m = if position.king(perspective) as usize % 8 < 4 { 7 } else { 0 };
+        let m = m ^ if perspective == Color::Black { 56 } else { 0 };
+        let mut indices = Vec::new();
+        for from in position.occupied() {
+            let attacker = position.piece_at(from).unwrap();
+            for to in attacks::attacks(from, attacker, position.occupied()) {
+                let Some(attacked) = position.piece_at(to).filter(|attacked| attacked.color != attacker.color) else {
+                    continue;
+                };
+                let kind = attacker.role as usize - 1 + if attacker.color == perspective { 0 } else { 6 };
+                indices.push(first + (6 * kind + attacked.role as usize - 1) * 64 + (to as usize ^ m));
+            }
+        }
+        indices
+    }
+
     /// The accumulator of one perspective: neurons and piece-square values.
     fn sums(&self, position: &Position, perspective: Color) -> (Vec<i64>, Vec<i64>) {
         let (mut neurons, mut psqt) = (self.biases.clone(), vec![0; self.shape.psqt]);
-        for square in position.occupied() {
+        let king = position.king(perspective);
+        let pieces = position.occupied().into_iter().filter_map(|square| {
             let piece = position.piece_at(square).unwrap();
-            let own = piece.color == perspective;
-            let king = position.king(perspective);
-            let piece = (square, piece.role, own);
-            let Some(index) = self.index(perspective.is_black(), king, piece) else {
-                continue;
-            };
+            self.index(perspective.is_black(), king, (square, piece.role, piece.color == perspective))
+        });
+        let mut indices: Vec<usize> = pieces.collect();
+        if self.attacks {
+            indices.extend(self.attack_indices(position, perspective));
+        }
+        for index in indices {
             let mut row = Numbers(&self.weights[2 * self.shape.l1 * index..]);
             neurons.iter_mut().for_each(|sum| *sum += row.number(2));
             let mut row = Numbers(&self.psqt[4 * self.shape.psqt * index..]);
@@ -198,7 +227,7 @@ fn king_bucket(features: Features, rank: usize, file: usize) -> usize {
 }
 
 /// Architectures of our own format. Each feature set, width, activation, king bucket table and number of stacks occurs
-/// at least once.
+/// at least once, and each width with attack inputs.
 fn own_format() -> Vec<Architecture> {
     [
         [0, 256, 1, 32, 32, 1],
@@ -209,6 +238,11 @@ fn own_format() -> Vec<Architecture> {
         [2 + 256 * 8, 1024, 2, 16, 32, 8 + 256 * 8],
         [2 + 256, 1024, 2, 16, 32, 8 + 256 * 8],
         [2 + 256 * 4, 1536, 2, 16, 32, 8 + 256 * 8],
+        // The same with attacks on enemies.
+        [2 + 256 * 8 + 65_536, 256, 2, 16, 32, 8 + 256 * 8],
+        [2 + 256 + 65_536, 512, 2, 16, 32, 8 + 256 * 8],
+        [2 + 65_536, 1024, 2, 16, 32, 8 + 256 * 8],
+        [2 + 256 * 4 + 65_536, 1536, 2, 16, 32, 8 + 256 * 8],
     ]
     .map(|words| Architecture::from_words(words).expect("a supported shape"))
     .into()
@@ -271,7 +305,8 @@ fn compressed_own_format_file_round_trips() {
     assert!(network.to_bytes() == compressed && network.to_bytes_as(false) == plain);
 }
 
-/// Makes and undoes random moves with every kernel, and compares the outputs with the reference.
+/// Makes and undoes random moves with every kernel, and compares the outputs with the reference. Some moves are pushed
+/// without their attacks.
 fn check_games(architecture: Architecture, recipe: &Recipe) {
     let file = synthetic::network(architecture, recipe, false);
     let network = Arc::new(Network::from_bytes(&file).expect("a valid network"));
@@ -291,10 +326,14 @@ fn check_games(architecture: Architecture, recipe: &Recipe) {
                 stack.pop();
                 height -= 1;
             } else if !moves.is_empty() {
-                stack.push(&position.do_move(moves[rng.below(moves.len())]));
+                let m = moves[rng.below(moves.len())];
+                match rng.below(16) {
+                    0 => stack.push(&position.do_move(m)),
+                    _ => stack.make(&mut position, m),
+                }
                 height += 1;
             }
-            if rng.below(8) == 0 {
+            if rng.below(if reference.attacks { 3 } else { 8 }) == 0 {
                 let output = stack.evaluate(&position);
                 let expected = reference.evaluate(&position);
                 assert_eq!(output, expected, "{architecture}, {kernel}: {}", position.fen());

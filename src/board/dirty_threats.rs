@@ -2,26 +2,32 @@
 
 use std::fmt;
 
-use shakmaty::{Color, Piece, Role, Square};
+use shakmaty::{Bitboard, ByColor, Color, Piece, Role, Square};
 
 /// Maximum number of changes of one move. Castling is the worst case: two pieces on two squares each. Each of these
 /// squares has at most 8 attacks made, 16 received, and 8 of sliders through it.
 const MAX_CHANGES: usize = 128;
 
-/// Set of attacks to record, by the roles of both pieces.
+/// Set of attacks to record, by the roles of both pieces, and by whether protection of the own side counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AttackKinds {
     /// By the attacker's role: one bit for each attacked role, pawns lowest.
     attacked: [u8; 6],
     /// By the attacked role: one bit for each attacker's role.
     attackers: [u8; 6],
+    /// Whether only attacks on the other side's pieces are recorded.
+    on_enemies: bool,
 }
 
 impl AttackKinds {
     /// The empty set.
     pub const NONE: Self = Self::new([0; 6]);
 
-    /// A set by the attacker's role, from pawn to king: one bit for each attacked role, pawns lowest.
+    /// All attacks on the other side's pieces.
+    pub const ON_ENEMIES: Self = Self { on_enemies: true, ..Self::new([0b11_1111; 6]) };
+
+    /// A set by the attacker's role, from pawn to king: one bit for each attacked role, pawns lowest. Pieces of both
+    /// sides are attacked.
     pub const fn new(attacked: [u8; 6]) -> Self {
         let mut attackers = [0; 6];
         let mut pair = 0;
@@ -30,13 +36,21 @@ impl AttackKinds {
             attackers[on] |= (attacked[by] >> on & 1) << by;
             pair += 1;
         }
-        Self { attacked, attackers }
+        Self { attacked, attackers, on_enemies: false }
     }
 
     /// Whether the set contains attacks of `by` on `on`.
     #[inline]
-    pub fn contains(&self, by: Role, on: Role) -> bool {
-        self.attacked[by as usize - 1] >> (on as u8 - 1) & 1 != 0
+    pub fn contains(&self, by: Piece, on: Piece) -> bool {
+        let is_kind = self.attacked[by.role as usize - 1] >> (on.role as u8 - 1) & 1 != 0;
+        is_kind && (!self.on_enemies || by.color != on.color)
+    }
+
+    /// The pieces that a piece of `color` can attack, given those of each colour.
+    #[inline]
+    pub fn targets(&self, color: Color, by_color: &ByColor<Bitboard>) -> Bitboard {
+        let enemies = *by_color.get(!color);
+        if self.on_enemies { enemies } else { enemies | *by_color.get(color) }
     }
 
     /// Whether the set contains any attack by a piece of this role.
@@ -157,7 +171,7 @@ impl DirtyThreats {
         // Written unconditionally, which avoids an unpredictable branch.
         self.changes[self.len] =
             AttackChange::new(attacker.piece, attacker.square, attacked.piece, attacked.square, added);
-        self.len += usize::from(self.kinds.contains(attacker.piece.role, attacked.piece.role));
+        self.len += usize::from(self.kinds.contains(attacker.piece, attacked.piece));
     }
 }
 

@@ -114,7 +114,7 @@ impl Placement {
                 Role::Queen => straight | diagonal,
                 Role::King => attacks::king_attacks(square),
             };
-            for to in reached & self.occupied() {
+            for to in reached & kinds.targets(piece.color, &self.by_color) {
                 deltas.push(on, self.piece_on(to), added);
             }
         }
@@ -127,7 +127,8 @@ impl Placement {
                 | attacks::knight_attacks(square) & self.by_role.knight
                 | attacks::king_attacks(square) & self.by_role.king
                 | pawns & self.by_role.pawn;
-            for from in attackers & !changed {
+            // Attacks on the own side are recorded for both sides or for none, so targets are attackers too.
+            for from in attackers & kinds.targets(piece.color, &self.by_color) & !changed {
                 deltas.push(self.piece_on(from), on, added);
             }
         }
@@ -198,6 +199,9 @@ mod tests {
     /// Some kinds of attack for each attacker but the king.
     const SOME: AttackKinds = AttackKinds::new([0b1010, 0b1_1111, 0b1111, 0b1111, 0b1_1111, 0]);
 
+    /// The sets that the tests use.
+    const SETS: [AttackKinds; 3] = [ALL, SOME, AttackKinds::ON_ENEMIES];
+
     /// All recorded attacks of a board, from shakmaty's board alone. They are counted, so that duplicates are found.
     fn all_attacks(position: &Position, kinds: AttackKinds) -> BTreeMap<AttackChange, i32> {
         let board = position.to_setup().board;
@@ -205,7 +209,7 @@ mod tests {
         for (from, attacker) in board.iter() {
             for to in board.attacks_from(from) & board.occupied() {
                 let attacked = board.piece_at(to).expect("an occupied square");
-                if kinds.contains(attacker.role, attacked.role) {
+                if kinds.contains(attacker, attacked) {
                     *attacks.entry(AttackChange::new(attacker, from, attacked, to, true)).or_default() += 1;
                 }
             }
@@ -239,8 +243,9 @@ mod tests {
     fn listed_changes_equal_the_difference() {
         random_games(31, 6, |position, _| {
             for &m in position.legal_moves().iter() {
-                check(position, m, ALL);
-                check(position, m, SOME);
+                for kinds in SETS {
+                    check(position, m, kinds);
+                }
             }
         });
     }
@@ -257,8 +262,9 @@ mod tests {
         ] {
             let mut position = Position::from_fen(fen, CastlingMode::Chess960).expect(fen);
             for &m in position.legal_moves().iter() {
-                check(&mut position, m, ALL);
-                check(&mut position, m, SOME);
+                for kinds in SETS {
+                    check(&mut position, m, kinds);
+                }
             }
         }
     }

@@ -47,6 +47,11 @@ impl LabelNet {
         &self.file
     }
 
+    /// The factor for the network's values.
+    pub fn factor(&self) -> f64 {
+        self.factor
+    }
+
     /// Combines the loaded network with the factor.
     pub fn judge(&self, network: Arc<Network>) -> Judge {
         Judge { network, factor: self.factor }

@@ -26,6 +26,13 @@ impl From<&Record> for Board {
     }
 }
 
+/// Returns the board of a record, or its left-to-right mirror image.
+pub fn mirrored_board(record: &Record, mirrored: bool) -> Board {
+    let mirror = if mirrored { 7 } else { 0 };
+    let turned = |piece: PackedPiece| PackedPiece { square: piece.square ^ mirror, ..piece };
+    board_of(record.pieces().map(turned), record.black_to_move())
+}
+
 fn board_of(pieces: impl Iterator<Item = PackedPiece>, black_to_move: bool) -> Board {
     let mut board = Board::empty(Color::from_black(black_to_move));
     for piece in pieces {

@@ -2,6 +2,7 @@
 //!
 //! A game of short searches is mostly decided when few pieces are left. Samples of such games contain few endgames that
 //! either side can still win, so a net learns little about them. Games that start from a level endgame make up for it.
+//! The value of a position in check or with an exchange that wins material says little about that, so starts are quiet.
 // MEASURED: the net x7, trained without such games, lost 24 +- 7 Elo to one of its teachers in games that began with 7
 // to 14 pieces (docs/experiments.md).
 
@@ -37,7 +38,7 @@ impl EndgameStarts {
     /// chosen with the same probability.
     pub fn consider(&mut self, sample: &Position, value: Value) {
         let is_suitable = value.abs() <= MAX_VALUE && PIECES.contains(&sample.occupied().count());
-        if self.wanted == 0 || !is_suitable {
+        if self.wanted == 0 || !is_suitable || !is_quiet(sample) {
             return;
         }
         // CITE: reservoir sampling: Vitter, "Random sampling with a reservoir", ACM TOMS 11, 1985.
@@ -62,6 +63,11 @@ impl EndgameStarts {
     pub fn next_rng(&mut self) -> SplitMix64 {
         SplitMix64::new(self.rng.next_u64())
     }
+}
+
+/// Whether the side to move is not in check, and no capture or promotion wins material.
+fn is_quiet(position: &Position) -> bool {
+    !position.in_check() && !position.can_win_material()
 }
 
 #[cfg(test)]
@@ -91,6 +97,17 @@ mod tests {
     }
 
     #[test]
+    fn starts_are_quiet() {
+        let quiet = position(ENDGAME);
+        // A rook that a pawn or the king can take, and a check.
+        let hanging = position("8/5pk1/1R4p1/p6p/1r2PP1P/P5P1/5K2/8 w - - 3 40");
+        let check = position("8/5pk1/6R1/p6p/1r2PP1P/5pP1/5K2/8 b - - 3 40");
+        assert!(check.in_check());
+        assert!(chosen(5.0, &[(&hanging, 0), (&check, 0)]).is_empty());
+        assert_eq!(chosen(5.0, &[(&hanging, 0), (&quiet, 0)]).len(), 1);
+    }
+
+    #[test]
     fn number_of_starts_matches_the_share() {
         let endgame = position(ENDGAME);
         let starts = |seed| {
@@ -104,12 +121,8 @@ mod tests {
 
     #[test]
     fn every_suitable_sample_is_chosen_equally_often() {
-        let mut samples = vec![position(ENDGAME)];
-        for _ in 0..4 {
-            let mut next = samples[samples.len() - 1].clone();
-            next.do_move(next.legal_moves()[0]);
-            samples.push(next);
-        }
+        let kings = ["8/5pk1/1R4p1", "6k1/5p2/1R4p1", "8/5p1k/1R4p1", "5k2/5p2/1R4p1", "4k3/5p2/1R4p1"];
+        let samples = kings.map(|king| position(&format!("{king}/p6p/1r2PP1P/6P1/5K2/8 w - - 3 40")));
         let mut counts = [0; 5];
         let mut seeds = SplitMix64::new(1);
         for _ in 0..5000 {
@@ -123,8 +136,13 @@ mod tests {
 
     #[test]
     fn a_start_has_no_history() {
-        let mut endgame = position(ENDGAME);
-        endgame.do_move(endgame.legal_moves()[0]);
+        let mut endgame = position(&ENDGAME.replace(" w ", " b "));
+        let m = endgame.legal_moves().iter().copied().find(|&m| {
+            let mut next = endgame.clone();
+            next.do_move(m);
+            is_quiet(&next)
+        });
+        endgame.do_move(m.expect("a quiet move"));
         let start = chosen(1.0, &[(&endgame, 0)]).remove(0);
         assert_eq!((start.history_len(), start.fen()), (0, endgame.fen()));
     }

@@ -54,7 +54,8 @@ pub struct SampleArgs {
     /// Discard positions with a larger |value|, in engine units
     #[arg(long, value_name = "UNITS", default_value_t = 4000)]
     pub max_score: u16,
-    /// Thin out positions with a |value| beyond this, in engine units: keep one in --thin
+    /// Thin out positions with a |value| beyond this, in engine units: keep one in --thin. Samples are thinned out
+    /// by the value of the playing network before they are labelled, and others by their label
     #[arg(long, value_name = "UNITS", default_value_t = 1000)]
     pub thin_beyond: u16,
     /// Keep one in K of the positions beyond --thin-beyond; 1 keeps all
@@ -67,7 +68,8 @@ pub struct SampleArgs {
     /// labels of the same networks and filtered alike
     #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = made)]
     pub made: f64,
-    /// After each game, N more games on average that start from its samples with 10 to 22 pieces and a small |value|
+    /// After each game, N more games on average that start from its quiet samples with 10 to 22 pieces and a small
+    /// |value|
     #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = endgames)]
     pub endgames: f64,
     /// Openings of the games.
@@ -125,7 +127,8 @@ impl SampleArgs {
         let endgames = if self.endgames > 0.0 { format!(", endgames {}", self.endgames) } else { String::new() };
         let noisy = if self.noisy < 1.0 { format!(", noisy {}", self.noisy) } else { String::new() };
         format!(
-            "sample: net {}{labels}{made}{endgames}{noisy}, one in {}, max {}, thin {} beyond {}, {:?}, {:?}, {:?}",
+            "sample: net {}{labels}{made}{endgames}{noisy}, one in {}, max {}, thin {} beyond {} before labels, {:?}, \
+             {:?}, {:?}",
             network.info().sha256,
             self.one_in,
             self.max_score,

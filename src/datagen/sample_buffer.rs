@@ -2,6 +2,9 @@
 //!
 //! Batches make labelling faster. A labelling network is larger than the CPU cache, but consecutive samples use mostly
 //! the same weights. When one network labels a whole batch, these weights stay cached.
+//!
+//! Samples that the playing network values beyond the limit of [`SampleFilter::thin_beyond`] are thinned out before
+//! they are labelled: labels are the larger part of the work, and a third of the samples of short games are beyond it.
 
 use std::ops::Range;
 
@@ -36,9 +39,16 @@ pub struct SampleFilter {
 }
 
 impl SampleFilter {
-    fn keeps(self, value: Value, rng: &mut SplitMix64) -> bool {
-        let size = value.abs();
-        size <= self.max_score && (size <= self.thin_beyond || rng.below(self.thin) == 0)
+    /// Whether a position is subject to thinning.
+    fn thins(self, value: Value) -> bool {
+        value.abs() > self.thin_beyond
+    }
+
+    /// Whether a labelled position is kept. Positions that were thinned out before they were labelled are not thinned
+    /// out again.
+    fn keeps(self, sample: &Sample, rng: &mut SplitMix64) -> bool {
+        let is_thinned = sample.is_thinned || !self.thins(sample.value) || rng.below(self.thin) == 0;
+        sample.value.abs() <= self.max_score && is_thinned
     }
 }
 
@@ -78,6 +88,8 @@ struct Sample {
     entry: Entry,
     value: Value,
     path: Range<usize>,
+    /// Whether the position, or the sample that it was made from, is one of those that remain after thinning out.
+    is_thinned: bool,
 }
 
 /// The board of a sample, and the lines to the positions made from it.
@@ -162,6 +174,10 @@ impl SampleBuffer {
         if !self.filter.noisy.admits(position, &mut self.rng) {
             return;
         }
+        let is_thinned = self.filter.thins(value);
+        if is_thinned && self.rng.below(self.filter.thin) != 0 {
+            return;
+        }
         let is_tree = matches!(self.kept, Kept::Tree(_));
         let first = self.paths.len();
         if is_tree {
@@ -169,7 +185,7 @@ impl SampleBuffer {
             self.paths.extend_from_slice(&self.current.path);
         }
         let to_sample = first..self.paths.len();
-        self.pending.push(Sample { entry: Entry::of(position), value, path: to_sample.clone() });
+        self.pending.push(Sample { entry: Entry::of(position), value, path: to_sample.clone(), is_thinned });
         let (pending, paths) = (&mut self.pending, &mut self.paths);
         let lines = self.maker.lines_from(position, |made, moves| {
             let first = paths.len();
@@ -177,7 +193,7 @@ impl SampleBuffer {
                 paths.extend_from_within(to_sample.clone());
                 paths.extend(moves.iter().map(|m| m.bits()));
             }
-            pending.push(Sample { entry: Entry::of(made), value: 0, path: first..paths.len() });
+            pending.push(Sample { entry: Entry::of(made), value: 0, path: first..paths.len(), is_thinned });
         });
         self.boards.push(SampleBoards { board: Board::from(position), lines });
         if self.pending.len() >= MAX_PENDING {
@@ -231,7 +247,7 @@ impl SampleBuffer {
             Err(error) => self.error = self.error.take().or(Some(error)),
         }
         for sample in self.pending.drain(..) {
-            if self.filter.keeps(sample.value, &mut self.rng) {
+            if self.filter.keeps(&sample, &mut self.rng) {
                 self.kept.keep(&sample, &self.paths);
             }
         }
@@ -265,5 +281,43 @@ impl Kept {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::label::Judge;
+    use crate::nnue::Network;
+
+    /// The samples of a game that are kept when 400 are put with this value of the playing network. All have the same
+    /// label, close to 0.
+    fn kept(value: Value, thin_beyond: i32, thin: usize) -> u64 {
+        let filter = SampleFilter { max_score: 4000, thin_beyond, thin, noisy: NoisyFilter::ALL };
+        let labeller = Labeller::new(&[Judge::of(Network::embedded())]).map(SampleLabeller::Processor);
+        let mut buffer = SampleBuffer::new(filter, Format::Bin, labeller, 0.0);
+        let start = Position::startpos();
+        buffer.begin(&start, SplitMix64::new(5));
+        (0..400).for_each(|_| buffer.put(&start, value));
+        buffer.finish(0).expect("a game").positions
+    }
+
+    #[test]
+    fn samples_are_thinned_once_by_the_value_of_the_playing_net_or_by_the_label() {
+        assert_eq!(kept(0, 1000, 4), 400);
+        // By the value of the playing net, before labelling.
+        assert!((70..130).contains(&kept(1001, 1000, 4)));
+        // By the label, and not again by it.
+        let label = Labeller::new(&[Judge::of(Network::embedded())]).expect("a net");
+        let board = Board::from(&Position::startpos());
+        let label = { label }.label([&board].into_iter())[0].abs();
+        assert!(label > 0, "the start position is not level for the net");
+        assert!((70..130).contains(&kept(0, label - 1, 4)));
+        assert!((70..130).contains(&kept(5000, label - 1, 4)));
+    }
+
+    #[test]
+    fn value_of_the_playing_net_beyond_max_score_does_not_discard_a_sample() {
+        assert_eq!(kept(9000, 1000, 1), 400);
     }
 }

@@ -1,4 +1,7 @@
 //! Self-play games: every position with the score of its search and the result of the game.
+//!
+//! Scores are in units of the network's output, like those of samples: the factor for material, which the search
+//! applies, is divided out. The trainer can then mix both.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,6 +20,7 @@ use crate::game::openings::{EvenOpenings, OpeningArgs};
 use crate::game::referee::{self, Answer, RuleArgs};
 use crate::game::workers::{Player, rng_of};
 use crate::nnue::Network;
+use crate::search::evaluate::unscaled;
 use crate::search::solo::Found;
 use crate::search::{Limits, Solo};
 
@@ -50,7 +54,7 @@ impl SelfplayArgs {
     /// Settings that determine the data, as text. `--resume` requires them to be unchanged.
     fn settings(&self, network: &Network) -> String {
         format!(
-            "selfplay: net {}, {:?}, {:?}, {:?}, {:?}",
+            "selfplay: net {}, scores in its units, {:?}, {:?}, {:?}, {:?}",
             network.info().sha256,
             self.openings,
             self.moves,
@@ -125,6 +129,34 @@ impl SelfplayPlayer<'_> {
 
 /// Labels a position with the result of its search.
 fn label(position: &Position, found: &Found) -> Entry {
-    let score = found.value.clamp(i16::MIN.into(), i16::MAX.into());
+    let score = unscaled(position, found.value).clamp(i16::MIN.into(), i16::MAX.into());
     Entry { m: Some(found.m), score: score as i16, ..Entry::of(position) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::{CastlingMode, Move};
+    use crate::search::evaluate::scaled;
+    use crate::search::score::{MATE, TB_WIN, Value};
+
+    fn found(m: Move, value: Value) -> Found {
+        Found { m, value, depth: 1, nodes: 1 }
+    }
+
+    #[test]
+    fn scores_have_the_units_of_the_network() {
+        for fen in ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "8/5k2/8/8/3R4/5K2/7p/8 w - - 0 1"] {
+            let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
+            let m = position.legal_moves()[0];
+            for raw in [0, 57, -610, 2900] {
+                let score = label(&position, &found(m, scaled(&position, raw))).score;
+                // Both divisions truncate.
+                assert!((i32::from(score) - raw).abs() <= 2, "{fen}: {score} for {raw}");
+            }
+            for proven in [MATE - 3, -MATE + 8, TB_WIN - 5] {
+                assert_eq!(i32::from(label(&position, &found(m, proven)).score), proven);
+            }
+        }
+    }
 }

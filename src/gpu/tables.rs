@@ -2,6 +2,7 @@
 
 use super::UnsupportedNet;
 use crate::nnue::architecture::{Chain, Topology};
+use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::features::threat_inputs::ThreatInputs;
 use crate::nnue::{Activation, Network};
 
@@ -87,6 +88,7 @@ fn is_supported(network: &Network) -> bool {
         && FIRST.contains(&hidden[0])
         && hidden[1] == SECOND
         && shape.threat_inputs == ThreatInputs::None
+        && shape.attacks == AttackInputs::None
         && shape.features.set().planes == PLANES
         && [0, shape.buckets].contains(&shape.psqt)
         && shape.l1.is_multiple_of(2 * BLOCK)

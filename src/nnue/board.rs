@@ -54,6 +54,19 @@ impl Board {
         *self.by_color.get(color) & *self.by_role.get(role)
     }
 
+    /// The pieces of each colour.
+    #[inline]
+    pub fn sides(&self) -> &ByColor<Bitboard> {
+        &self.by_color
+    }
+
+    /// The piece on a square; `None` if the square is empty.
+    #[inline]
+    pub fn piece_at(&self, square: Square) -> Option<Piece> {
+        let role = Role::ALL.into_iter().find(|&role| self.by_role.get(role).contains(square))?;
+        Some(role.of(Color::from_white(self.by_color.white.contains(square))))
+    }
+
     /// The pawns of both colours.
     #[inline]
     pub fn pawns(&self) -> ByColor<Bitboard> {

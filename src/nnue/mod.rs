@@ -55,6 +55,7 @@ pub use architecture::{Activation, Architecture, LayerShape, Shape, Topology, VE
 pub use board::Board;
 pub(crate) use container::KIND;
 pub use error::{Fault, NetError, UnsupportedShape};
+pub use features::attack_inputs::AttackInputs;
 pub use features::threat_inputs::ThreatInputs;
 pub use features::{FeatureSet, Features};
 pub use info::NetInfo;

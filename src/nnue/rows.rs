@@ -61,6 +61,30 @@ impl<W, const L1: usize, const P: usize> Rows<'_, W, L1, P> {
     }
 }
 
+/// Added and removed rows of attack inputs, whose weights are stored as bytes.
+#[derive(Clone, Copy)]
+pub struct ByteChanges<'a, const L1: usize> {
+    /// The weights of all attack inputs.
+    pub rows: &'a [[i8; L1]],
+    /// The feature of the first row.
+    pub first: u16,
+    /// Features that were added.
+    pub added: &'a [u16],
+    /// Features that were removed.
+    pub removed: &'a [u16],
+}
+
+impl<'a, const L1: usize> ByteChanges<'a, L1> {
+    /// No rows.
+    pub const NONE: Self = Self { rows: &[], first: 0, added: &[], removed: &[] };
+
+    /// The weights of a feature.
+    #[inline(always)]
+    pub fn row(&self, feature: u16) -> &'a [i8; L1] {
+        &self.rows[usize::from(feature.wrapping_sub(self.first))]
+    }
+}
+
 /// The rows of pieces on squares and of threat inputs.
 #[derive(Clone, Copy)]
 pub struct AllRows<'a, const L1: usize, const P: usize> {

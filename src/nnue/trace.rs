@@ -6,7 +6,9 @@ use shakmaty::{Color, Piece, Role};
 pub(crate) use super::simd::forward::{activated, second_layer_inputs, sums};
 
 use super::Board;
+use super::features::attack_inputs::{AttackInputs, AttackView};
 use super::network::Network;
+use super::output::NetOutput;
 use super::simd::forward;
 
 /// The activation of every unit for a position.
@@ -27,20 +29,33 @@ impl Trace {
     pub fn raw(&self) -> i32 {
         self.psqt.wrapping_add(self.output)
     }
+
+    /// The value in engine units, as [`NetOutput::value`].
+    pub fn value(&self) -> i32 {
+        NetOutput { psqt: self.psqt, positional: self.output, bucket: 0 }.value()
+    }
 }
 
 impl Network {
     /// Evaluates a board and records the activation of every unit.
     pub(crate) fn trace(&self, board: impl Into<Board>) -> Trace {
-        let board = &board.into();
-        let (inputs, psqt) = (self.inputs(board), self.psqt(board));
+        self.trace_with(&board.into(), self.architecture().attacks)
+    }
+
+    /// Evaluates a board without the attack inputs, and records the activation of every unit.
+    pub(crate) fn trace_without_attacks(&self, board: impl Into<Board>) -> Trace {
+        self.trace_with(&board.into(), AttackInputs::None)
+    }
+
+    fn trace_with(&self, board: &Board, attacks: AttackInputs) -> Trace {
+        let (inputs, psqt) = (self.inputs_with(board, attacks), self.psqt(board, attacks));
         let head = &self.heads()[self.architecture().bucket(board.count())];
         let (hidden, output) = forward::trace(self.architecture().topology, head, &inputs);
         Trace { inputs, hidden, output, psqt }
     }
 
     /// Half the difference between both sides' piece-square values, including threat inputs, wrapping.
-    fn psqt(&self, board: &Board) -> i32 {
+    fn psqt(&self, board: &Board, attacks: AttackInputs) -> i32 {
         let shape = self.architecture();
         let (width, column) = (shape.psqt, shape.bucket(board.count()));
         if width == 0 {
@@ -50,7 +65,7 @@ impl Network {
         let of_side = |side: Color| {
             let mut sum = 0_i32;
             let mut add = |row: usize| sum = sum.wrapping_add(self.transformer().psqt()[row * width + column]);
-            self.for_each_feature(board, side, |feature| {
+            self.for_each_feature(board, side, attacks, |feature| {
                 add(threat_inputs.count() + usize::from(feature));
             });
             threat_inputs.active(board, side, |threat_input| add(threat_input as usize));
@@ -61,9 +76,12 @@ impl Network {
 
     /// The inputs of the first dense layer: both accumulators after the activation, the side to move's first.
     pub(crate) fn inputs(&self, board: impl Into<Board>) -> Vec<u8> {
-        let board = &board.into();
+        self.inputs_with(&board.into(), self.architecture().attacks)
+    }
+
+    fn inputs_with(&self, board: &Board, attacks: AttackInputs) -> Vec<u8> {
         let shape = self.architecture();
-        let sides = [board.turn(), !board.turn()].map(|side| self.accumulator(board, side));
+        let sides = [board.turn(), !board.turn()].map(|side| self.accumulator(board, side, attacks));
         let mut inputs = vec![0; shape.inputs()];
         let halves = inputs.chunks_exact_mut(shape.inputs() / 2);
         for (half, sums) in halves.zip(&sides) {
@@ -72,8 +90,8 @@ impl Network {
         inputs
     }
 
-    /// Calls `visit` with every active feature of pieces on squares.
-    fn for_each_feature(&self, board: &Board, perspective: Color, mut visit: impl FnMut(u16)) {
+    /// Calls `visit` with every active feature of pieces on squares, and then with every active one of `attacks`.
+    fn for_each_feature(&self, board: &Board, perspective: Color, attacks: AttackInputs, mut visit: impl FnMut(u16)) {
         let set = self.architecture().features.set();
         let view = set.view(perspective, board.king(perspective));
         for color in Color::ALL {
@@ -84,13 +102,15 @@ impl Network {
                 }
             }
         }
+        let first = set.count() as u16;
+        attacks.active(board, [AttackView::new(perspective, view)], |[row]| visit(first + row));
     }
 
     /// The accumulator of one perspective, wrapping.
-    fn accumulator(&self, board: &Board, perspective: Color) -> Vec<i16> {
+    fn accumulator(&self, board: &Board, perspective: Color, attacks: AttackInputs) -> Vec<i16> {
         let l1 = self.architecture().l1;
         let mut sums = self.transformer().biases().to_vec();
-        self.for_each_feature(board, perspective, |feature| {
+        self.for_each_feature(board, perspective, attacks, |feature| {
             let row = &self.transformer().weights()[usize::from(feature) * l1..][..l1];
             let pairs = sums.iter_mut().zip(row);
             pairs.for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));

@@ -1,6 +1,8 @@
 //! The first layer (feature transformer): one row of weights for each feature, summed incrementally as pieces move.
 // CITE: Yu Nasu (2018), Stockfish 12 (2020).
 
+use std::sync::OnceLock;
+
 use super::architecture::Shape;
 use super::architecture::blocks::{Block, BlockKind, blocks};
 use super::error::NetError;
@@ -13,8 +15,10 @@ use super::rows::{Accumulator, AllRows, Rows};
 /// The first layer: one row of `l1` weights per feature, piece-square values, and the biases.
 pub struct Transformer {
     biases: Aligned,
-    /// Weights of pieces on squares, as i16.
+    /// Weights of pieces on squares, then of attack inputs, as i16.
     weights: Aligned,
+    /// See [`Self::attack_bytes`]; made at the first use.
+    attack_bytes: OnceLock<Option<Aligned>>,
     /// Weights of threat inputs, as [`Paired`].
     threat_inputs: Aligned,
     /// Piece-square values: threat inputs first, as in the files.
@@ -31,8 +35,10 @@ struct Sizes {
     l1: usize,
     /// Piece-square values per feature.
     buckets: usize,
-    /// Number of features of pieces on squares.
+    /// Number of features of pieces on squares and of attack inputs.
     pieces: usize,
+    /// Number of attack inputs.
+    attacks: usize,
     /// Number of threat inputs.
     threat_inputs: usize,
 }
@@ -42,7 +48,8 @@ impl Sizes {
         Self {
             l1: shape.l1,
             buckets: shape.psqt,
-            pieces: shape.features.set().count(),
+            pieces: shape.rows(),
+            attacks: shape.attacks.rows(),
             threat_inputs: shape.threat_inputs.set().count(),
         }
     }
@@ -66,10 +73,11 @@ impl Transformer {
     /// The parameters of a network of this shape, all zero.
     pub(super) fn zeroed(shape: &Shape) -> Self {
         let sizes = Sizes::of(shape);
-        let Sizes { l1, buckets, pieces, threat_inputs } = sizes;
+        let Sizes { l1, buckets, pieces, threat_inputs, .. } = sizes;
         Self {
             biases: Aligned::zeroed(2 * l1),
             weights: Aligned::zeroed(2 * l1 * pieces),
+            attack_bytes: OnceLock::new(),
             threat_inputs: Aligned::zeroed(l1 * threat_inputs),
             psqt: Aligned::zeroed(4 * buckets * (threat_inputs + pieces)),
             sizes,
@@ -162,6 +170,23 @@ impl Transformer {
         &self.weights.as_slice()[..self.sizes.l1 * self.sizes.pieces]
     }
 
+    /// A copy of the weights of attack inputs as bytes, which take half the memory and cache; `None` if a weight does
+    /// not fit. `L1` must be the width of this layer.
+    pub fn attack_bytes<const L1: usize>(&self) -> Option<&[[i8; L1]]> {
+        let Sizes { l1, pieces, attacks, .. } = self.sizes;
+        debug_assert_eq!(L1, l1);
+        let copy = || {
+            let weights = &self.weights()[l1 * (pieces - attacks)..];
+            let mut bytes = Aligned::zeroed(weights.len());
+            for (byte, &weight) in bytes.as_mut_slice::<i8>().iter_mut().zip(weights) {
+                *byte = weight.try_into().ok()?;
+            }
+            Some(bytes)
+        };
+        let bytes = self.attack_bytes.get_or_init(copy).as_ref()?;
+        Some(bytes.as_slice()[..l1 * attacks].as_chunks().0)
+    }
+
     /// A copy of all weights of threat inputs, row by row, in the layout of the file.
     pub fn threat_inputs(&self) -> Vec<i8> {
         paired::unpair(self.paired())
@@ -189,6 +214,7 @@ impl Transformer {
 
     /// Mutable counterpart of [`Self::weights`].
     pub(crate) fn weights_mut(&mut self) -> &mut [i16] {
+        self.attack_bytes.take();
         &mut self.weights.as_mut_slice()[..self.sizes.l1 * self.sizes.pieces]
     }
 
@@ -201,6 +227,7 @@ impl Transformer {
     /// Mutable access to the numbers of a block.
     pub(super) fn block_mut(&mut self, block: &Block) -> Numbers<'_> {
         let range = block.range(self.sizes.width(block.kind));
+        self.attack_bytes.take();
         match block.kind {
             BlockKind::Biases => Numbers::I16(&mut self.biases.as_mut_slice()[range]),
             BlockKind::Weights => Numbers::I16(&mut self.weights.as_mut_slice()[range]),

@@ -13,11 +13,26 @@ use crate::board::{Bitboard, Color, Position, Role, Square};
 // that this engine read.
 #[inline]
 pub(crate) fn scaled(position: &Position, raw: Value) -> Value {
+    let value = i64::from(raw) * i64::from(material_scale(position)) / 1024;
+    clamp_eval(value.clamp(-30_000, 30_000) as Value)
+}
+
+/// The value of a search in units of the network's output: without the factor of [`scaled`]. Proven results are
+/// unchanged.
+pub(crate) fn unscaled(position: &Position, value: Value) -> Value {
+    if score::is_decisive(value) {
+        return value;
+    }
+    let raw = i64::from(value) * 1024 / i64::from(material_scale(position));
+    clamp_eval(raw.clamp(-30_000, 30_000) as Value)
+}
+
+/// The factor for the network's output, in parts of 1024.
+#[inline]
+fn material_scale(position: &Position) -> Value {
     let material: Value =
         Role::ALL.map(|role| piece_value(role) * position.by_role(role).count() as Value).iter().sum();
-    let scale = params::eval_base() + material / params::eval_material_div();
-    let value = i64::from(raw) * i64::from(scale) / 1024;
-    clamp_eval(value.clamp(-30_000, 30_000) as Value)
+    params::eval_base() + material / params::eval_material_div()
 }
 
 impl Worker {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use super::args::{SelectionArgs, positions_help};
 use super::{load_network, subjects};
 use crate::board::{Position, Role, Square};
-use crate::nnue::{AccumulatorStack, Board, Kernel, NetOutput, Network};
+use crate::nnue::{AccumulatorStack, AttackInputs, Board, Kernel, NetOutput, Network};
 use crate::notation::epd::is_blank;
 use crate::notation::position_from_fen;
 use crate::search::evaluate::{self, scaled};
@@ -75,7 +75,8 @@ pub(crate) fn contributions(position: &Position, network: &Arc<Network>) -> [Opt
 }
 
 /// Returns a board with the contribution of each piece in pawns from White's view (see [`contributions`]), then the
-/// evaluation in pawns, probabilities and internal units. The last line is in the format that trainers parse.
+/// evaluation in pawns, probabilities, what the attack inputs contribute if the net has them, and internal units. The
+/// last line is in the format that trainers parse.
 pub fn explain(position: &Position, network: &Arc<Network>) -> String {
     let mut evaluator = Evaluator(AccumulatorStack::new(network.clone()));
     let whole = evaluator.white_value(&position.into());
@@ -97,9 +98,17 @@ pub fn explain(position: &Position, network: &Arc<Network>) -> String {
     }
     text += &border;
     let value = evaluator.value(&position.into());
-    let (network, kernel) = (network.architecture(), Kernel::active());
+    let (shape, kernel) = (network.architecture(), Kernel::active());
     text += &format!("\n Evaluation  {}\n", chances(position, whole));
-    text += &format!(" Network {network}, kernel {kernel}\n");
+    if network.architecture().attacks != AttackInputs::None {
+        let without = network.trace_without_attacks(position).value();
+        let attacks = centipawns(position, whole - position.turn().fold_wb(without, -without));
+        let pawns = f64::from(attacks) / 100.0;
+        text += &format!(
+            " Attack inputs  {pawns:+.2} pawns (White's view), the difference to an evaluation without them\n"
+        );
+    }
+    text += &format!(" Network {shape}, kernel {kernel}\n");
     text += &format!(" NNUE evaluation  {whole} (White's view, internal units)\n");
     text += &format!(" NNUE evaluation  {value} (side to move, internal units)\n");
     text
@@ -200,6 +209,7 @@ fn raw(file: &Path, network: Arc<Network>, kernel: Kernel, out: &mut dyn Write, 
 mod tests {
     use super::*;
     use crate::board::Color;
+    use crate::nnue::{Architecture, synthetic};
 
     #[test]
     fn explanation_shows_every_piece_and_trainer_line() {
@@ -210,6 +220,34 @@ mod tests {
         let line = text.lines().find(|line| line.contains("(side to move, internal units)"));
         let number = line.and_then(|line| line.trim().strip_prefix("NNUE evaluation")?.trim().split(' ').next());
         assert!(number.is_some_and(|number| number.parse::<i32>().is_ok()), "{text}");
+    }
+
+    #[test]
+    fn explanation_shows_the_part_of_attack_inputs() {
+        let words = [2 + 256 + 65_536, 256, 2, 16, 32, 8 + 256 * 8];
+        let architecture = Architecture::from_words(words).expect("a shape with attack inputs");
+        let file = synthetic::network(architecture, &synthetic::A, false);
+        let network = Arc::new(Network::from_bytes(&file).expect("a network"));
+        let part = |moves: &[&str]| {
+            let mut position = Position::startpos();
+            for text in moves {
+                let m = position.parse_uci(text).expect("a legal move");
+                position.do_move(m);
+            }
+            let text = explain(&position, &network);
+            let line =
+                text.lines().find_map(|line| line.strip_prefix(" Attack inputs  ")).expect("the line").to_owned();
+            line.split(' ').next().expect("a number").to_owned()
+        };
+        assert_eq!(part(&[]), "+0.00");
+        let after = part(&["e2e4", "d7d5"]);
+        assert!(after != "+0.00" && after.parse::<f64>().is_ok(), "{after}");
+        assert!(!explain(&Position::startpos(), &halfkp()).contains("Attack inputs"));
+    }
+
+    /// A net without attack inputs.
+    fn halfkp() -> Arc<Network> {
+        Arc::new(Network::from_bytes(&synthetic::halfkp(&synthetic::A)).expect("a network"))
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::load_network;
-use crate::nnue::{KIND, NetInfo, Network, ThreatInputs, hex_sha256};
+use crate::nnue::{AttackInputs, KIND, NetInfo, Network, ThreatInputs, hex_sha256};
 use crate::util::atomic::write_over;
 use crate::util::identity::check_distinct;
 use crate::util::text::Shown as _;
@@ -84,6 +84,9 @@ fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     if shape.threat_inputs != ThreatInputs::None {
         let (name, count) = (shape.threat_inputs, shape.threat_inputs.set().count());
         writeln!(out, "Relations     {name}, {count} per side")?;
+    }
+    if shape.attacks != AttackInputs::None {
+        writeln!(out, "Attacks       {}, {} per side", shape.attacks, shape.attacks.rows())?;
     }
     writeln!(out, "Accumulator   {} per side", shape.l1)?;
     writeln!(out, "Activation    {}", shape.activations())?;

@@ -196,7 +196,7 @@ fn unsupported_shape_error_lists_choices() {
     for (settings, message) in [
         ("--shape sf12 --l1 300", "l1 is 300, but must be 256"),
         ("--shape sf12 --activation pairwise", "activation is pairwise, but must be crelu or screlu with HalfKP"),
-        ("--shape default --l1 768", "l1 is 768, but must be 256, 1024 or 1536"),
+        ("--shape default --l1 768", "l1 is 768, but must be 256, 512, 1024 or 1536"),
         ("--shape small --activation crelu", "activation is crelu, but must be pairwise with HalfKAv2_hm"),
         ("--shape sf18", "[possible values: default, small, wide, sf12, sf15.1]"),
     ] {

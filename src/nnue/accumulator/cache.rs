@@ -6,9 +6,12 @@
 
 use shakmaty::{Color, Piece, Role};
 
+use super::attacks::{AttackRows, ChangedRows};
+use super::pieces::ChangedFeatures;
 use crate::nnue::Board;
+use crate::nnue::features::MAX_ACTIVE;
+use crate::nnue::features::attack_inputs::MAX_ATTACKS;
 use crate::nnue::features::statics::StaticFeatures;
-use crate::nnue::features::{IndexList, MAX_ACTIVE};
 use crate::nnue::rows::{Accumulator, Rows};
 use crate::nnue::simd::Kernels;
 use crate::nnue::transformer::Transformer;
@@ -18,19 +21,19 @@ use crate::nnue::transformer::Transformer;
 struct Slot<const L1: usize, const P: usize> {
     sums: Accumulator<L1, P>,
     board: Board,
+    /// The rows of attack inputs in the sums. Empty for other nets, and in a slot of [`RefreshCache::pieces`].
+    attacks: Vec<u16>,
 }
-
-type Indices = IndexList<MAX_ACTIVE>;
 
 impl<const L1: usize, const P: usize> Slot<L1, P> {
     /// Lists the features that were added and removed since the last use of the slot, and stores the board.
     #[inline(always)]
-    fn changes<F: StaticFeatures>(
+    fn changes<F: StaticFeatures, const N: usize>(
         &mut self,
         features: F,
         board: &Board,
         perspective: Color,
-        [added, removed]: &mut [Indices; 2],
+        ChangedFeatures { added, removed }: &mut ChangedFeatures<N>,
     ) {
         let set = features.set();
         let view = set.view(perspective, board.king(perspective));
@@ -51,10 +54,24 @@ impl<const L1: usize, const P: usize> Slot<L1, P> {
         }
         self.board.clone_from(board);
     }
+
+    /// Lists the differences between the rows of attack inputs in the slot and the `active` ones, and stores these.
+    fn attack_changes<const N: usize>(&mut self, active: &[u16], changed: &mut ChangedFeatures<N>) {
+        let ChangedFeatures { added, removed } = changed;
+        for &row in active {
+            match self.attacks.iter().position(|&before| before == row) {
+                Some(at) => drop(self.attacks.swap_remove(at)),
+                None => added.push(row),
+            }
+        }
+        self.attacks.iter().for_each(|&row| removed.push(row));
+        self.attacks.clear();
+        self.attacks.extend_from_slice(active);
+    }
 }
 
-/// One slot per perspective and king square, or per view where several squares share one. The slots contain only pieces
-/// on squares.
+/// One slot per perspective and king square, or per view where several squares share one. The slots contain pieces on
+/// squares and attack inputs, but no threat inputs.
 pub struct RefreshCache<F, const L1: usize, const P: usize> {
     slots: Box<[Slot<L1, P>]>,
     /// The result of [`Self::move_king`].
@@ -65,7 +82,7 @@ pub struct RefreshCache<F, const L1: usize, const P: usize> {
 impl<F: StaticFeatures, const L1: usize, const P: usize> RefreshCache<F, L1, P> {
     /// A cache with every slot set to the empty board, whose accumulator is the biases.
     pub fn new(features: F, transformer: &Transformer) -> Self {
-        let slot = Slot { sums: transformer.empty(), board: Board::empty(Color::White) };
+        let slot = Slot { sums: transformer.empty(), board: Board::empty(Color::White), attacks: Vec::new() };
         Self { slots: vec![slot; 2 * 64].into_boxed_slice(), moved: Box::new(Accumulator::zeroed()), features }
     }
 
@@ -86,10 +103,29 @@ impl<F: StaticFeatures, const L1: usize, const P: usize> RefreshCache<F, L1, P> 
     ) {
         let at = self.slot(board, perspective);
         let slot = &mut self.slots[at];
-        let mut lists = [const { Indices::new() }; 2];
+        let mut lists = ChangedFeatures::<MAX_ACTIVE>::none();
         slot.changes(self.features, board, perspective, &mut lists);
-        let [added, removed] = &lists;
+        let ChangedFeatures { added, removed } = &lists;
         kernels.update(rows, &slot.sums, sums, added, removed);
+        slot.sums.clone_from(sums);
+    }
+
+    /// As [`Self::refresh`], with the rows of the `active` attack inputs.
+    pub fn refresh_with_attacks(
+        &mut self,
+        rows: &AttackRows<'_, L1, P>,
+        kernels: Kernels,
+        board: &Board,
+        perspective: Color,
+        active: &[u16],
+        sums: &mut Accumulator<L1, P>,
+    ) {
+        let at = self.slot(board, perspective);
+        let slot = &mut self.slots[at];
+        let mut changed = ChangedRows::<MAX_ACTIVE, MAX_ATTACKS>::none();
+        slot.changes(self.features, board, perspective, &mut changed.pieces);
+        slot.attack_changes(active, &mut changed.attacks);
+        rows.update(kernels, &slot.sums, sums, &changed);
         slot.sums.clone_from(sums);
     }
 
@@ -132,9 +168,9 @@ impl<F: StaticFeatures, const L1: usize, const P: usize> RefreshCache<F, L1, P> 
     ) -> usize {
         let at = self.slot(board, perspective);
         let slot = &mut self.slots[at];
-        let mut lists = [const { Indices::new() }; 2];
+        let mut lists = ChangedFeatures::<MAX_ACTIVE>::none();
         slot.changes(self.features, board, perspective, &mut lists);
-        let [added, removed] = &lists;
+        let ChangedFeatures { added, removed } = &lists;
         if !added.is_empty() || !removed.is_empty() {
             let before = slot.sums.clone();
             kernels.update(rows, &before, &mut slot.sums, added, removed);

@@ -1,6 +1,7 @@
 //! The accumulator stack: `reset`, `push`, `pop`, `evaluate`. Updates are lazy.
 //!
-//! A push only records the changes ([`plies`]); nets with threat inputs require moves to be made through the stack.
+//! A push only records the changes ([`plies`]). Nets with threat or attack inputs require moves to be made through the
+//! stack.
 //! An evaluation has four steps:
 //!
 //! 1. find: for each perspective, search backwards for the nearest ply with computed sums ([`Plies::base`])
@@ -9,10 +10,11 @@
 //! 3. forward: apply the recorded changes of each ply up to the top
 //! 4. evaluate: run the dense layers
 //!
-//! [`pieces`] has steps 1 to 3 for nets without threat inputs, [`threats`] for nets with them. Both store their results
-//! in [`sums`] and call the kernels.
+//! [`pieces`] has steps 1 to 3 for nets with pieces on squares only, [`attacks`] for nets that also have attack inputs,
+//! [`threats`] for nets with threat inputs. All store their results in [`sums`] and call the kernels.
 // CITE: lazy accumulators over the plies of a line: Stockfish (2020).
 
+mod attacks;
 mod cache;
 mod pieces;
 mod plies;
@@ -22,12 +24,14 @@ mod threats;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use attacks::AttackAccumulators;
 use pieces::PieceAccumulators;
 use plies::Plies;
 use threats::ThreatAccumulators;
 
 use super::architecture::{CompiledNet, KindVisitor};
 use super::board::Board;
+use super::features::attack_inputs::AttackInputs;
 use super::features::statics::StaticFeatures;
 use super::features::threat_inputs::{SomeThreatInputs, StaticThreatInputs, types};
 use super::network::Network;
@@ -63,7 +67,7 @@ impl AccumulatorStack {
         let architecture = network.architecture();
         Self {
             kernels,
-            plies: Plies::new(architecture.threat_inputs.set().kinds()),
+            plies: Plies::new(architecture.attack_kinds()),
             evaluator: architecture.kind().visit(NewEvaluator(&network)),
             network,
         }
@@ -81,8 +85,8 @@ impl AccumulatorStack {
         self.plies.push(dirty);
     }
 
-    /// Makes a legal move on `position` and pushes it. For nets with threat inputs, only this method records the
-    /// changed attacks; after a [`Self::push`] the next evaluation recomputes the whole board.
+    /// Makes a legal move on `position` and pushes it. For nets with threat or attack inputs, only this method records
+    /// the changed attacks; after a [`Self::push`] the next evaluation recomputes the whole board.
     #[inline]
     pub fn make(&mut self, position: &mut Position, m: Move) {
         self.plies.make(position, m);
@@ -128,14 +132,20 @@ pub trait Accumulators<const L1: usize, const P: usize>: Send + Sync {
 pub trait Accumulated: StaticThreatInputs {
     /// The accumulators of nets with these threat inputs.
     type Accumulators<F: StaticFeatures, const L1: usize, const P: usize>: Accumulators<L1, P> + 'static;
+
+    /// The accumulators of nets that also have attack inputs.
+    type WithAttacks<F: StaticFeatures, const L1: usize, const P: usize>: Accumulators<L1, P> + 'static;
 }
 
 impl Accumulated for types::None {
     type Accumulators<F: StaticFeatures, const L1: usize, const P: usize> = PieceAccumulators<F, L1, P>;
+    type WithAttacks<F: StaticFeatures, const L1: usize, const P: usize> = AttackAccumulators<F, L1, P>;
 }
 
 impl<T: SomeThreatInputs> Accumulated for T {
     type Accumulators<F: StaticFeatures, const L1: usize, const P: usize> = ThreatAccumulators<F, T, L1, P>;
+    // No architecture has both threat and attack inputs.
+    type WithAttacks<F: StaticFeatures, const L1: usize, const P: usize> = Self::Accumulators<F, L1, P>;
 }
 
 /// Creates the evaluator for the kind of a network.
@@ -145,14 +155,25 @@ impl KindVisitor for NewEvaluator<'_> {
     type Output = Box<dyn Evaluate>;
 
     fn visit<N: CompiledNet<L1, P>, const L1: usize, const P: usize>(self) -> Box<dyn Evaluate> {
-        type Of<N, const L1: usize, const P: usize> =
-            <<N as CompiledNet<L1, P>>::ThreatInputs as Accumulated>::Accumulators<
-                <N as CompiledNet<L1, P>>::Features,
-                L1,
-                P,
-            >;
-        Box::new(Evaluator::<N, Of<N, L1, P>, L1, P> { accumulators: Accumulators::new(self.0), net: PhantomData })
+        type Features<N, const L1: usize, const P: usize> = <N as CompiledNet<L1, P>>::Features;
+        type Inputs<N, const L1: usize, const P: usize> = <N as CompiledNet<L1, P>>::ThreatInputs;
+        type Plain<N, const L1: usize, const P: usize> =
+            <Inputs<N, L1, P> as Accumulated>::Accumulators<Features<N, L1, P>, L1, P>;
+        type WithAttacks<N, const L1: usize, const P: usize> =
+            <Inputs<N, L1, P> as Accumulated>::WithAttacks<Features<N, L1, P>, L1, P>;
+        match self.0.architecture().attacks {
+            AttackInputs::None => evaluator::<N, Plain<N, L1, P>, L1, P>(self.0),
+            AttackInputs::ToEnemy => evaluator::<N, WithAttacks<N, L1, P>, L1, P>(self.0),
+        }
     }
+}
+
+fn evaluator<N, A, const L1: usize, const P: usize>(network: &Network) -> Box<dyn Evaluate>
+where
+    N: CompiledNet<L1, P>,
+    A: Accumulators<L1, P> + 'static,
+{
+    Box::new(Evaluator::<N, A, L1, P> { accumulators: A::new(network), net: PhantomData })
 }
 
 /// The accumulators `A` and the layers of the net `N`.

@@ -4,7 +4,7 @@ use shakmaty::{Color, Role, Square};
 
 use super::Accumulators;
 use super::cache::RefreshCache;
-use super::plies::{Plies, Ply};
+use super::plies::Plies;
 use super::sums::Sums;
 use crate::board::DirtyPieces;
 use crate::nnue::Board;
@@ -40,7 +40,7 @@ impl<F: StaticFeatures, const L1: usize, const P: usize> Accumulators<L1, P> for
         self.sums.extend_to(plies);
         let rows = &network.transformer().rows();
         let bases = Color::ALL.map(|perspective| {
-            let base = plies.base(perspective, |_, ply| self.is_incremental(perspective, ply));
+            let base = plies.base(perspective, |_, ply| is_incremental(self.features, perspective, &ply.dirty));
             if !base.is_computed {
                 self.refresh(plies, rows, kernels, board, perspective, base.ply);
             }
@@ -52,19 +52,6 @@ impl<F: StaticFeatures, const L1: usize, const P: usize> Accumulators<L1, P> for
 }
 
 impl<F: StaticFeatures, const L1: usize, const P: usize> PieceAccumulators<F, L1, P> {
-    /// Whether the changes of a ply can be applied: the perspective's own king did not move, or it stayed within its
-    /// bucket and its half of the board.
-    #[inline(always)]
-    fn is_incremental(&self, perspective: Color, ply: &Ply) -> bool {
-        if ply.dirty.king_moved() != Some(perspective) {
-            return true;
-        }
-        match (ply.dirty[0].from, ply.dirty[0].to) {
-            (Some(from), Some(to)) if F::SHARES_VIEWS => self.features.have_same_view(perspective, from, to),
-            _ => false,
-        }
-    }
-
     /// Computes one perspective of a ply from the cache.
     #[inline(always)]
     fn refresh(
@@ -95,7 +82,7 @@ impl<F: StaticFeatures, const L1: usize, const P: usize> PieceAccumulators<F, L1
     ) {
         let features = self.features;
         // Prefetches the rows of both perspectives before the first one is needed.
-        let mut at_top = [const { ChangedFeatures::none() }; 2];
+        let mut at_top = [const { ChangedFeatures::<MAX_CHANGED>::none() }; 2];
         for ((lists, perspective), base) in at_top.iter_mut().zip(Color::ALL).zip(bases) {
             if base < plies.top {
                 lists.write(features, &plies.stack[plies.top].dirty, board.king(perspective), perspective);
@@ -119,18 +106,38 @@ impl<F: StaticFeatures, const L1: usize, const P: usize> PieceAccumulators<F, L1
     }
 }
 
-/// The features of pieces on squares that a move added and removed for one perspective.
-pub struct ChangedFeatures {
-    /// Features that were added.
-    pub added: IndexList<MAX_CHANGED>,
-    /// Features that were removed.
-    pub removed: IndexList<MAX_CHANGED>,
+/// Whether the changes of a move's `dirty` pieces can be applied: the perspective's own king did not move, or it stayed
+/// within its bucket and its half of the board.
+#[inline(always)]
+pub fn is_incremental<F: StaticFeatures>(features: F, perspective: Color, dirty: &DirtyPieces) -> bool {
+    if dirty.king_moved() != Some(perspective) {
+        return true;
+    }
+    match (dirty[0].from, dirty[0].to) {
+        (Some(from), Some(to)) if F::SHARES_VIEWS => features.have_same_view(perspective, from, to),
+        _ => false,
+    }
 }
 
-impl ChangedFeatures {
+/// The features that a move added and removed for one perspective, at most `N` each.
+pub struct ChangedFeatures<const N: usize> {
+    /// Features that were added.
+    pub added: IndexList<N>,
+    /// Features that were removed.
+    pub removed: IndexList<N>,
+}
+
+impl<const N: usize> ChangedFeatures<N> {
     /// No change.
     pub const fn none() -> Self {
         Self { added: IndexList::new(), removed: IndexList::new() }
+    }
+
+    /// Removes all features.
+    #[inline(always)]
+    pub fn clear(&mut self) {
+        self.added.clear();
+        self.removed.clear();
     }
 
     /// Prefetches the first cache line of each feature's row.
@@ -141,7 +148,7 @@ impl ChangedFeatures {
         }
     }
 
-    /// Appends the changed features of a perspective whose king stands on `king`.
+    /// Appends the changed pieces on squares of a perspective whose king stands on `king`.
     // Writes in place, because a copy would read eight bytes at a time. Such a load stalls until the two-byte stores of
     // the indices have left the processor's store buffer.
     #[inline(always)]

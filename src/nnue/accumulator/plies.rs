@@ -43,7 +43,7 @@ pub struct Plies {
     pub stack: Vec<Ply>,
     /// Index of the current ply in `stack`.
     pub top: usize,
-    /// One entry for each ply; only used for nets with threat inputs.
+    /// One entry for each ply; only used for nets with threat or attack inputs.
     pub deltas: Vec<ThreatDelta>,
     /// The kinds of attacks to record.
     kinds: AttackKinds,
@@ -63,7 +63,7 @@ impl Plies {
         }
     }
 
-    /// Makes `m` and pushes its changes, including attacks for nets with threat inputs.
+    /// Makes `m` and pushes its changes, including attacks if they are recorded.
     #[inline]
     pub fn make(&mut self, position: &mut Position, m: Move) {
         if self.records_attacks {
@@ -73,7 +73,8 @@ impl Plies {
         }
     }
 
-    /// [`Self::make`] for nets with threat inputs. Not inlined, so that other nets do not pay for it at every move.
+    /// [`Self::make`] for nets with threat or attack inputs. Not inlined, so that other nets do not pay for it at every
+    /// move.
     #[inline(never)]
     fn make_recording(&mut self, position: &mut Position, m: Move) {
         self.threat_delta_at(self.top + 1);

@@ -11,6 +11,7 @@ use super::plies::Plies;
 use super::sums::Sums;
 use crate::board::DirtyPieces;
 use crate::nnue::Board;
+use crate::nnue::features::MAX_CHANGED;
 use crate::nnue::features::statics::StaticFeatures;
 use crate::nnue::features::threat_inputs::{SomeThreatInputs, ThreatInputChanges, ThreatInputList, View};
 use crate::nnue::network::Network;
@@ -116,7 +117,7 @@ impl<F: StaticFeatures, T: SomeThreatInputs, const L1: usize, const P: usize> Th
             // Prefetches the rows of both perspectives before the first one is needed: memory latency dominates.
             T::SET.changes(dirty, attacks, &mut pawns, views, &mut self.changes);
             self.changes.iter().take(N).for_each(|changes| changes.prefetch(&rows.threat_inputs));
-            let mut on_squares = [const { ChangedFeatures::none() }; N];
+            let mut on_squares = [const { ChangedFeatures::<MAX_CHANGED>::none() }; N];
             for (lists, View { perspective, king }) in on_squares.iter_mut().zip(views) {
                 lists.write(self.features, dirty, king, perspective);
                 lists.prefetch(&rows.pieces);

@@ -8,11 +8,11 @@ use crate::nnue::features::threat_inputs::InputGroup;
 pub(crate) enum BlockKind {
     /// i16, one row.
     Biases,
-    /// i16, one row for each piece on a square.
+    /// i16, one row for each piece on a square, then one for each attack input.
     Weights,
     /// i8, one row for each threat input; never compressed.
     ThreatInputs,
-    /// i32, one row for each threat input, then one row for each piece on a square.
+    /// i32, one row for each threat input, then one row for each piece on a square and each attack input.
     Psqt,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Block {
 /// The blocks of a shape, in file order.
 pub(crate) fn blocks(shape: &Shape) -> Vec<Block> {
     let threat_inputs = shape.threat_inputs.set();
-    let pieces = shape.features.set().count();
+    let pieces = shape.rows();
     let block = |name, kind, from, to| Block { name, kind, rows: (from, to) };
     let mut blocks = vec![block("biases", BlockKind::Biases, 0, 1)];
     let mut psqt_from = 0;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::kinds::PUBLISHED;
 use super::{Activation, Architecture, Shape, VERSION_1, VERSION_OWN};
+use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::features::threat_inputs::ThreatInputs;
 
 impl Architecture {
@@ -33,6 +34,9 @@ impl fmt::Display for Architecture {
         write!(f, "{}", self.features)?;
         if self.threat_inputs != ThreatInputs::None {
             write!(f, " + {}", self.threat_inputs)?;
+        }
+        if self.attacks != AttackInputs::None {
+            write!(f, " + attacks {}", self.attacks)?;
         }
         write!(f, " {}x2-{}", self.l1, self.chain().sizes())?;
         if self.activation == Activation::Screlu {

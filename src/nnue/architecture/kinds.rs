@@ -72,6 +72,7 @@ macro_rules! kinds {
                 HalfKp256 (HalfKp, None, 256, 0, Clipped<32>);
                 Hm1024 (HalfKav2Hm, None, 1024, 8, Pairwise);
                 ByTable256 (ByTable, None, 256, 8, Pairwise);
+                ByTable512 (ByTable, None, 512, 8, Pairwise);
                 ByTable1024 (ByTable, None, 1024, 8, Pairwise);
                 ByTable1536 (ByTable, None, 1536, 8, Pairwise);
             }

@@ -28,6 +28,7 @@ pub use shape::{Shape, VERSION_1, VERSION_2, VERSION_3, VERSION_OWN};
 
 use super::error::UnsupportedShape;
 use super::features::Features;
+use super::features::attack_inputs::AttackInputs;
 use super::features::threat_inputs::ThreatInputs;
 
 /// A shape that this binary has code for. Dereferences to its [`Shape`].
@@ -54,7 +55,9 @@ impl Architecture {
         let row = kind.row();
         let Chain { activation, topology, hidden } = chain;
         let (threat_inputs, l1, psqt) = (row.threat_inputs, row.l1, row.psqt);
-        let shape = Shape { version, features, threat_inputs, l1, activation, topology, hidden, buckets, psqt };
+        let attacks = AttackInputs::None;
+        let shape =
+            Shape { version, features, threat_inputs, attacks, l1, activation, topology, hidden, buckets, psqt };
         Self { shape, kind }
     }
 
@@ -94,6 +97,7 @@ impl Architecture {
             version: VERSION_OWN,
             features,
             threat_inputs: ThreatInputs::None,
+            attacks: AttackInputs::None,
             l1,
             activation,
             topology,
@@ -114,7 +118,21 @@ impl Architecture {
     /// The architecture of nets trained with these features and otherwise the settings of this one, if it exists.
     pub(crate) fn with_features(&self, features: Features) -> Option<Self> {
         let &Shape { l1, activation, buckets, psqt, .. } = &self.shape;
-        Self::of_settings(features, l1, activation, buckets, psqt > 0).ok()
+        Self::of_settings(features, l1, activation, buckets, psqt > 0).ok()?.with_attacks(self.attacks)
+    }
+
+    /// The same architecture with these attack inputs, in our own format; `None` if the rows of pieces on squares are
+    /// not mirrored by the own king, or the net has threat inputs.
+    pub(crate) fn with_attacks(mut self, attacks: AttackInputs) -> Option<Self> {
+        let set = self.features.set();
+        if attacks != AttackInputs::None {
+            if !set.mirrored || self.threat_inputs != ThreatInputs::None {
+                return None;
+            }
+            self.shape.version = VERSION_OWN;
+        }
+        self.shape.attacks = attacks;
+        Some(self)
     }
 
     /// Whether the shapes are equal, ignoring the version of their files.

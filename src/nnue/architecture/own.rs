@@ -6,6 +6,7 @@
 //! | word | meaning |
 //! |---|---|
 //! | features | the set's code: 0 HalfKP, 2 HalfKAv2_hm; plus 256 times the king buckets of one of our tables |
+//! | | plus 65,536 times the attack inputs: 0 none, 1 attacks on enemies |
 //! | width | accumulator of one perspective |
 //! | activation | of the accumulators: 0 clipped ReLU, 1 its square divided by 128 (SCReLU), 2 pairwise products |
 //! | first layer | outputs |
@@ -15,25 +16,30 @@
 //! With pairwise products, the layers are those of SFNNv5: one output of the first layer is a skip connection, and the
 //! others feed the second layer, squared and clipped. The rest is as in the published nets: the transformer (plain or
 //! compressed), then the layer stacks, each preceded by its hash. The hashes depend on the words, so that damaged words
-//! are detected: squares and products change the hash of the dense layers, king buckets and piece-square values that of
-//! the transformer. The engine runs these nets with the same code as all others. The error for an unsupported shape
-//! names the unsupported number.
+//! are detected: squares and products change the hash of the dense layers, king buckets, piece-square values and attack
+//! inputs that of the transformer. The engine runs these nets with the same code as all others. The error for an
+//! unsupported shape names the unsupported number.
+//!
+//! Attack inputs require HalfKAv2_hm. They have rows of weights and piece-square values like pieces on squares, after
+//! these in both blocks; [`attack_inputs`](crate::nnue::features::attack_inputs) numbers them.
 
 use std::sync::LazyLock;
 
 use super::{Architecture, Chain, NetKind, Shape, VERSION_OWN};
 use crate::nnue::error::UnsupportedShape;
+use crate::nnue::features::attack_inputs::AttackInputs;
 
 /// Number of shape words after the description.
 pub const WORDS: usize = 6;
 
 /// Number of values in the shape words.
-const NUMBERS: usize = 8;
+const NUMBERS: usize = 9;
 
 /// Names of the numbers in error messages. A number comes before those that depend on it.
 const NAMES: [&str; NUMBERS] = [
     "features",
     "king buckets",
+    "attack inputs",
     "width",
     "activation",
     "first layer",
@@ -54,21 +60,21 @@ fn numbers(shape: &Shape) -> [u32; NUMBERS] {
     let [h1, h2] = shape.hidden;
     let counts = [shape.l1, h1, h2, shape.psqt, shape.buckets].map(|count| count as u32);
     let [l1, h1, h2, psqt, buckets] = counts;
-    [code, kings, l1, shape.activation as u32, h1, h2, psqt, buckets]
+    [code, kings, shape.attacks as u32, l1, shape.activation as u32, h1, h2, psqt, buckets]
 }
 
 /// The numbers in the words of a file.
 fn unpacked(words: [u32; WORDS]) -> [u32; NUMBERS] {
     let [features, l1, activation, h1, h2, buckets] = words;
-    let (code, kings) = (features % RADIX, features / RADIX);
+    let (code, kings, attacks) = (features % RADIX, features / RADIX % RADIX, features / RADIX.pow(2));
     let (psqt, buckets) = (buckets / RADIX, buckets % RADIX);
-    [code, kings, l1, activation, h1, h2, psqt, buckets]
+    [code, kings, attacks, l1, activation, h1, h2, psqt, buckets]
 }
 
 /// The shape words of a file.
 pub(crate) fn words(shape: &Shape) -> [u32; WORDS] {
-    let [code, kings, l1, activation, h1, h2, psqt, buckets] = numbers(shape);
-    let (features, buckets) = (code + RADIX * kings, buckets + RADIX * psqt);
+    let [code, kings, attacks, l1, activation, h1, h2, psqt, buckets] = numbers(shape);
+    let (features, buckets) = (code + RADIX * (kings + RADIX * attacks), buckets + RADIX * psqt);
     [features, l1, activation, h1, h2, buckets]
 }
 
@@ -88,8 +94,10 @@ fn of_kind(kind: NetKind) -> Vec<Architecture> {
         // In our own format, the activation determines the other layers.
         for &chain in row.chains.iter().filter(|&&chain| chain == Chain::trained(chain.activation)) {
             // A feature has either no piece-square values or one for each stack.
-            let buckets = BUCKETS.into_iter().filter(|&buckets| row.psqt == 0 || row.psqt == buckets);
-            found.extend(buckets.map(|buckets| Architecture::new(kind, VERSION_OWN, features, chain, buckets)));
+            for buckets in BUCKETS.into_iter().filter(|&buckets| row.psqt == 0 || row.psqt == buckets) {
+                let plain = Architecture::new(kind, VERSION_OWN, features, chain, buckets);
+                found.extend(AttackInputs::ALL.iter().filter_map(|&attacks| plain.with_attacks(attacks)));
+            }
         }
     }
     found
@@ -107,7 +115,7 @@ pub(super) fn like(shape: &Shape) -> Result<Architecture, UnsupportedShape> {
 
 fn from_numbers(wanted: [u32; NUMBERS]) -> Result<Architecture, UnsupportedShape> {
     // Compares the width first, because it differs most often.
-    let first = |own: &Architecture| own.l1 as u32 == wanted[2] && numbers(own) == wanted;
+    let first = |own: &Architecture| own.l1 as u32 == wanted[3] && numbers(own) == wanted;
     if let Some(own) = all().find(first) {
         return Ok(own);
     }
@@ -134,19 +142,22 @@ mod tests {
     fn words_round_trip_and_errors_name_the_unsupported_number() {
         let half_kp = [0, 256, 1, 32, 32, 8];
         let pairwise = [2 + 256 * 8, 1024, 2, 16, 32, 8 + 256 * 8];
-        for wanted in [half_kp, pairwise] {
+        let with_attacks = [2 + 256 * 8 + 65_536, 512, 2, 16, 32, 8 + 256 * 8];
+        for wanted in [half_kp, pairwise, with_attacks] {
             let own = from_words(wanted).expect("a supported shape");
             assert_eq!(words(&own), wanted);
         }
         for (wanted, word, value, name) in [
             (half_kp, 0, 1, "features 1; this engine supports 0 or 2"),
             (half_kp, 1, 128, "width 128; this engine supports 256"),
-            (pairwise, 1, 768, "width 768; this engine supports 256, 1024 or 1536"),
+            (pairwise, 1, 768, "width 768; this engine supports 256, 512, 1024 or 1536"),
             (half_kp, 2, 3, "activation 3; this engine supports 0 or 1"),
             (pairwise, 3, 8, "first layer 8; this engine supports 16"),
             (half_kp, 4, 16, "second layer 16; this engine supports 32"),
             (half_kp, 5, 4, "buckets 4; this engine supports 1 or 8"),
             (pairwise, 0, 2 + 256 * 5, "king buckets 5; this engine supports 0, 1, 4, 8 or 16"),
+            (pairwise, 0, 2 + 256 * 8 + 4 * 65_536, "attack inputs 4; this engine supports 0 or 1"),
+            (half_kp, 0, 65_536, "attack inputs 1; this engine supports 0"),
             (pairwise, 5, 1 + 256 * 8, "buckets 1; this engine supports 8"),
             (pairwise, 5, 8 + 256 * 3, "piece-square values 3; this engine supports 8"),
         ] {

@@ -1,7 +1,9 @@
 //! The numbers that describe a net, and the sizes and hashes that follow from them.
 
 use super::chain::{Activation, Chain, LayerShape, Topology};
+use crate::board::AttackKinds;
 use crate::nnue::features::Features;
+use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::features::threat_inputs::ThreatInputs;
 
 pub use crate::nnue::version::{VERSION_1, VERSION_2, VERSION_3, VERSION_OWN};
@@ -15,6 +17,8 @@ pub struct Shape {
     pub features: Features,
     /// The threat inputs.
     pub threat_inputs: ThreatInputs,
+    /// The attack inputs of our own nets.
+    pub attacks: AttackInputs,
     /// Width of the accumulator of one perspective.
     pub l1: usize,
     /// Activation of the accumulators.
@@ -45,12 +49,28 @@ impl Shape {
         self.chain().layers(self.l1)
     }
 
+    /// The kinds of attacks whose changes the accumulators need.
+    pub(crate) const fn attack_kinds(&self) -> AttackKinds {
+        match self.attacks {
+            AttackInputs::None => self.threat_inputs.set().kinds(),
+            attacks => attacks.kinds(),
+        }
+    }
+
+    /// Number of rows of weights for pieces on squares and attack inputs.
+    pub fn rows(&self) -> usize {
+        self.features.set().count() + self.attacks.rows()
+    }
+
     /// The hash before the feature transformer.
     pub fn transformer_hash(&self) -> u32 {
         // Our own constant: in the published architectures, the version implies whether there are piece-square values.
         const PIECE_SQUARE: u32 = 0x2D19_6B52;
         let psqt = if self.version == VERSION_OWN && self.psqt > 0 { PIECE_SQUARE } else { 0 };
-        self.threat_inputs.hash(self.features.set().hash) ^ self.accumulators() ^ psqt
+        // Our own constant: distinguishes the sets of attack inputs.
+        const ATTACKS: u32 = 0x1B56_C4E9;
+        let attacks = ATTACKS.wrapping_mul(self.attacks as u32);
+        self.threat_inputs.hash(self.features.set().hash) ^ self.accumulators() ^ psqt ^ attacks
     }
 
     /// The hash before a stack of dense layers.
@@ -85,7 +105,7 @@ impl Shape {
 
     /// Size in bytes of the feature transformer in an uncompressed file, without its hash.
     pub fn transformer_size(&self) -> usize {
-        let (pieces, threat_inputs) = (self.features.set().count(), self.threat_inputs.set().count());
+        let (pieces, threat_inputs) = (self.rows(), self.threat_inputs.set().count());
         let weights = 2 * self.l1 * (pieces + 1) + self.l1 * threat_inputs;
         weights + 4 * self.psqt * (pieces + threat_inputs)
     }

@@ -20,6 +20,23 @@ impl<const N: usize> IndexList<N> {
         Self { items: [0; N], len: 0 }
     }
 
+    /// Removes all indices.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Removes the index at a place. The last index takes its place.
+    ///
+    /// # Panics
+    /// If the list has no such place.
+    #[inline]
+    pub fn swap_remove(&mut self, at: usize) {
+        assert!(at < self.len);
+        self.len -= 1;
+        self.items[at] = self.items[self.len];
+    }
+
     /// Appends an index.
     ///
     /// # Panics

@@ -4,8 +4,9 @@
 //! compile-time constants ([`statics`]), the trainer as values; both compute indices with the same functions
 //! ([`set`]). [`halfkp`] and [`halfka`] are the published sets; [`king_tables`] contains sets that differ only in
 //! their king buckets. [`threat_inputs`] combines [`threats`] and [`pawn_pairs`], which are features of two pieces.
-//! [`list`] is a list of indices.
+//! [`list`] is a list of indices. [`attack_inputs`] has features of our own nets about attacked pieces.
 
+pub(crate) mod attack_inputs;
 mod halfka;
 mod halfkp;
 mod king_tables;
@@ -22,7 +23,6 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use list::{IndexList, MAX_ACTIVE, MAX_CHANGED};
 pub use set::FeatureSet;
-#[cfg(feature = "full")]
 pub(crate) use set::View;
 
 /// Declares [`Features`].

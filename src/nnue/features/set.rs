@@ -43,6 +43,14 @@ pub struct View {
     pub king: u16,
 }
 
+impl View {
+    /// The mask that orients a square for the perspective (exclusive or).
+    #[inline(always)]
+    pub fn turn(self) -> u8 {
+        self.turn
+    }
+}
+
 impl FeatureSet {
     /// Number of features of one perspective.
     pub const fn count(&self) -> usize {

@@ -10,7 +10,7 @@
 // CITE: the feature set is that of Stockfish 18, reduced in Stockfish 19; from their description, checked against
 // the outputs of the published nets.
 
-use shakmaty::{Bitboard, Color, Piece, Role, Square};
+use shakmaty::{Bitboard, Color, Role, Square};
 
 use crate::board::attacks;
 use crate::board::{AttackChange, AttackKinds};
@@ -231,37 +231,36 @@ static SQUARES: Squares = {
 };
 
 /// Calls `each` with every attack of the given kinds on a board, including mutual attacks that are not features.
+#[inline]
 pub fn attacks_of(board: &Board, kinds: AttackKinds, mut each: impl FnMut(AttackChange)) {
-    let mut on = [Piece { color: Color::White, role: Role::Pawn }; 64];
-    let mut occupied = Bitboard::EMPTY;
-    for piece in pieces() {
-        for square in board.pieces(piece.color, piece.role) {
-            on[square as usize] = piece;
-            occupied |= Bitboard::from_square(square);
-        }
-    }
-    for attacker in pieces().filter(|piece| kinds.contains_attacker(piece.role)) {
-        for from in board.pieces(attacker.color, attacker.role) {
-            for to in attacks::attacks(from, attacker, occupied) & occupied {
-                let attacked = on[to as usize];
-                if kinds.contains(attacker.role, attacked.role) {
-                    each(AttackChange::new(attacker, from, attacked, to, true));
+    let occupied = board.sides().white | board.sides().black;
+    for color in Color::ALL {
+        let targets = kinds.targets(color, board.sides());
+        for role in Role::ALL.into_iter().filter(|&role| kinds.contains_attacker(role)) {
+            let attacker = role.of(color);
+            for from in board.pieces(color, role) {
+                for to in attacks::attacks(from, attacker, occupied) & targets {
+                    if let Some(attacked) = board.piece_at(to).filter(|&attacked| kinds.contains(attacker, attacked)) {
+                        each(AttackChange::new(attacker, from, attacked, to, true));
+                    }
                 }
             }
         }
     }
 }
 
-/// All pieces: every role of both colours.
-fn pieces() -> impl Iterator<Item = Piece> {
-    let of = |color: Color| Role::ALL.map(|role| role.of(color));
-    Color::ALL.into_iter().flat_map(of)
-}
-
 #[cfg(test)]
 mod tests {
+    use shakmaty::Piece;
+
     use super::*;
     use crate::board::{CastlingMode, Position};
+
+    /// All pieces: every role of both colours.
+    fn pieces() -> impl Iterator<Item = Piece> {
+        let of = |color: Color| Role::ALL.map(|role| role.of(color));
+        Color::ALL.into_iter().flat_map(of)
+    }
 
     fn active(threats: &Threats, fen: &str, perspective: Color) -> Vec<u32> {
         let board = Board::from(&Position::from_fen(fen, CastlingMode::Standard).expect(fen));
@@ -341,7 +340,7 @@ mod tests {
                     for to in attacks::attacks(from, by, Bitboard::EMPTY) {
                         let index = threats.index(AttackChange::new(by, from, on, to, true), orientation);
                         if index < NONE {
-                            assert!(threats.kinds().contains(by.role, on.role));
+                            assert!(threats.kinds().contains(by, on));
                             assert!(!std::mem::replace(&mut seen[index as usize], true), "{index}");
                         }
                     }

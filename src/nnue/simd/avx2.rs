@@ -15,6 +15,9 @@ impl Isa for Avx2 {
         fn load(from: *const u8) -> __m256i {
             _mm256_loadu_si256(from.cast())
         }
+        fn load_widened(from: *const i8) -> __m256i {
+            _mm256_cvtepi8_epi16(_mm_loadu_si128(from.cast()))
+        }
         fn store(to: *mut u8, v: __m256i) {
             _mm256_storeu_si256(to.cast(), v);
         }
@@ -78,4 +81,4 @@ impl Isa for Avx2 {
     }
 }
 
-compiled_for! { "popcnt,bmi1,avx2", Avx2: update update_all forward }
+compiled_for! { "popcnt,bmi1,avx2", Avx2: update update_with_bytes update_all forward }

@@ -18,6 +18,8 @@ pub trait Isa: Sized {
 
     /// Loads [`Self::BYTES`] bytes from any address.
     unsafe fn load(from: *const u8) -> Self::V;
+    /// Loads half of [`Self::BYTES`] signed bytes from any address as i16 lanes.
+    unsafe fn load_widened(from: *const i8) -> Self::V;
     /// Stores [`Self::BYTES`] bytes to any address.
     unsafe fn store(to: *mut u8, v: Self::V);
     /// A register with the same i32 in every lane.
@@ -120,6 +122,20 @@ macro_rules! compiled_for {
         ) {
             // SAFETY: this function enables the features.
             unsafe { $crate::nnue::simd::update::update::<$isa, L1, P>(rows, from, to, added, removed) }
+        }
+    };
+    (@update_with_bytes $features:literal, $isa:ty) => {
+        #[target_feature(enable = $features)]
+        pub fn update_with_bytes<const L1: usize, const P: usize>(
+            rows: &$crate::nnue::rows::Rows<'_, i16, L1, P>,
+            from: &$crate::nnue::rows::Accumulator<L1, P>,
+            to: &mut $crate::nnue::rows::Accumulator<L1, P>,
+            added: &[u16],
+            removed: &[u16],
+            bytes: &$crate::nnue::rows::ByteChanges<'_, L1>,
+        ) {
+            // SAFETY: this function enables the features.
+            unsafe { $crate::nnue::simd::update::apply::<$isa, L1, P>(rows, from, to, added, removed, bytes) }
         }
     };
     (@update_all $features:literal, $isa:ty) => {

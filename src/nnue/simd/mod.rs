@@ -1,10 +1,10 @@
 //! The arithmetic of a network, with one kernel for each instruction set. The processor is detected once.
 //!
-//! A kernel has three functions. [`Kernels::update`] and [`Kernels::update_all`] add and remove rows of the first
-//! layer. [`Kernels::forward`] runs the dense layers of a type that implements [`Layers`]. [`scalar`] is the
-//! specification. The vector kernels (`sse41`, `avx2`, `avx512`, `neon`, `wasm`) declare their instructions, see
-//! [`generic::Isa`]; the algorithms of [`update`] and [`forward`] are compiled for each of them. [`kernel`] selects the
-//! kernel.
+//! A kernel has four functions. [`Kernels::update`], [`Kernels::update_with_bytes`] and [`Kernels::update_all`] add and
+//! remove rows of the first layer. [`Kernels::forward`] runs the dense layers of a type that implements [`Layers`].
+//! [`scalar`] is the specification. The vector kernels (`sse41`, `avx2`, `avx512`, `neon`, `wasm`) declare their
+//! instructions, see [`generic::Isa`]; the algorithms of [`update`] and [`forward`] are compiled for each of them.
+//! [`kernel`] selects the kernel.
 // CITE: layouts of dense layers in groups of four inputs for `maddubs` and VNNI, and the list of groups that are not
 // zero: Stockfish (2020 and 2023). Measurements are in `docs/experiments.md`.
 #![allow(unsafe_code)]
@@ -39,7 +39,7 @@ pub use kernel::Kernel;
 
 use super::architecture::Shape;
 use super::layers::Head;
-use super::rows::{Accumulator, AllRows, Changes, Rows};
+use super::rows::{Accumulator, AllRows, ByteChanges, Changes, Rows};
 
 /// A kernel that this processor supports. The existence of a value proves the support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,6 +99,23 @@ impl Kernels {
         removed: &[u16],
     ) {
         dispatch!(self, update::<L1, P>(rows, from, to, added, removed))
+    }
+
+    /// As [`Self::update`], with `bytes` added and removed in the same pass.
+    ///
+    /// # Panics
+    /// If an index is out of the bounds of `rows`, or of the rows of `bytes`.
+    #[inline(always)]
+    pub fn update_with_bytes<const L1: usize, const P: usize>(
+        self,
+        rows: &Rows<'_, i16, L1, P>,
+        from: &Accumulator<L1, P>,
+        to: &mut Accumulator<L1, P>,
+        added: &[u16],
+        removed: &[u16],
+        bytes: &ByteChanges<'_, L1>,
+    ) {
+        dispatch!(self, update_with_bytes::<L1, P>(rows, from, to, added, removed, bytes))
     }
 
     /// Applies `changes` to `from` and writes the result to `to`, as [`Self::update`], with the rows of threat inputs.

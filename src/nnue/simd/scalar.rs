@@ -7,7 +7,7 @@ use super::Layers;
 use crate::nnue::architecture::Shape;
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::paired::unpair_row;
-use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
+use crate::nnue::rows::{Accumulator, AllRows, ByteChanges, Changes, Rows};
 
 /// See [`Kernels::update`](super::Kernels::update).
 pub(super) fn update<const L1: usize, const P: usize>(
@@ -26,6 +26,26 @@ pub(super) fn update<const L1: usize, const P: usize>(
     for &feature in removed {
         let row = &rows.neurons[usize::from(feature)];
         zip(&mut to.neurons, row).for_each(|(sum, &weight)| *sum = sum.wrapping_sub(weight));
+        zip(&mut to.psqt, rows.psqt(feature.into())).for_each(|(sum, &v)| *sum = sum.wrapping_sub(v));
+    }
+}
+
+/// See [`Kernels::update_with_bytes`](super::Kernels::update_with_bytes).
+pub(super) fn update_with_bytes<const L1: usize, const P: usize>(
+    rows: &Rows<'_, i16, L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
+    added: &[u16],
+    removed: &[u16],
+    bytes: &ByteChanges<'_, L1>,
+) {
+    update(rows, from, to, added, removed);
+    for &feature in bytes.added {
+        zip(&mut to.neurons, bytes.row(feature)).for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight.into()));
+        zip(&mut to.psqt, rows.psqt(feature.into())).for_each(|(sum, &v)| *sum = sum.wrapping_add(v));
+    }
+    for &feature in bytes.removed {
+        zip(&mut to.neurons, bytes.row(feature)).for_each(|(sum, &weight)| *sum = sum.wrapping_sub(weight.into()));
         zip(&mut to.psqt, rows.psqt(feature.into())).for_each(|(sum, &v)| *sum = sum.wrapping_sub(v));
     }
 }

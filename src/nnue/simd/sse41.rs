@@ -15,6 +15,9 @@ impl Isa for Sse41 {
         fn load(from: *const u8) -> __m128i {
             _mm_loadu_si128(from.cast())
         }
+        fn load_widened(from: *const i8) -> __m128i {
+            _mm_cvtepi8_epi16(_mm_loadl_epi64(from.cast()))
+        }
         fn store(to: *mut u8, v: __m128i) {
             _mm_storeu_si128(to.cast(), v);
         }
@@ -69,4 +72,4 @@ impl Isa for Sse41 {
     }
 }
 
-compiled_for! { "ssse3,sse4.1", Sse41: update update_all forward }
+compiled_for! { "ssse3,sse4.1", Sse41: update update_with_bytes update_all forward }

@@ -3,7 +3,7 @@
 
 use super::generic::Isa;
 use crate::nnue::paired::{UPPER_OFFSET, excess, lower_column};
-use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
+use crate::nnue::rows::{Accumulator, AllRows, ByteChanges, Changes, Rows};
 
 /// See [`Kernels::update`](super::Kernels::update). The most common lengths of the lists have specialised code.
 ///
@@ -20,22 +20,27 @@ pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
     // SAFETY: the caller guarantees that the processor has the instructions.
     unsafe {
         match (added, removed) {
-            (&[a], &[r]) => apply::<I, L1, P>(rows, from, to, &[a], &[r]),
-            (&[a], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a], &[r, s]),
-            (&[a, b], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a, b], &[r, s]),
-            _ => apply::<I, L1, P>(rows, from, to, added, removed),
+            (&[a], &[r]) => apply::<I, L1, P>(rows, from, to, &[a], &[r], &ByteChanges::NONE),
+            (&[a], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a], &[r, s], &ByteChanges::NONE),
+            (&[a, b], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a, b], &[r, s], &ByteChanges::NONE),
+            _ => apply::<I, L1, P>(rows, from, to, added, removed, &ByteChanges::NONE),
         }
     }
 }
 
-/// Adds and subtracts all rows for one block of sums at a time, so that the sums stay in registers.
+/// Adds and subtracts all rows for one block of sums at a time, so that the sums stay in registers. See
+/// [`Kernels::update_with_bytes`](super::Kernels::update_with_bytes).
+///
+/// # Safety
+/// The processor must have the instructions of `I`.
 #[inline(always)]
-unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
+pub(super) unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
     rows: &Rows<'_, i16, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     added: &[u16],
     removed: &[u16],
+    bytes: &ByteChanges<'_, L1>,
 ) {
     let lanes = I::BYTES / 2;
     // At most half of the registers, eight or sixteen. Every row fills at least four.
@@ -68,6 +73,18 @@ unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
                     *sum = I::sub16(*sum, I::load(row.add(i * lanes).cast()));
                 }
             }
+            for &feature in bytes.added {
+                let row = bytes.row(feature).as_ptr().add(start);
+                for (i, sum) in sums.iter_mut().enumerate().take(block) {
+                    *sum = I::add16(*sum, I::load_widened(row.add(i * lanes)));
+                }
+            }
+            for &feature in bytes.removed {
+                let row = bytes.row(feature).as_ptr().add(start);
+                for (i, sum) in sums.iter_mut().enumerate().take(block) {
+                    *sum = I::sub16(*sum, I::load_widened(row.add(i * lanes)));
+                }
+            }
             for (i, &sum) in sums.iter().enumerate().take(block) {
                 I::store(to.neurons.as_mut_ptr().add(start + i * lanes).cast(), sum);
             }
@@ -75,12 +92,12 @@ unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
     }
     // The values fill at most one register; plain code is as fast.
     let mut psqt = from.psqt;
-    for &feature in added {
+    for &feature in added.iter().chain(bytes.added) {
         for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature.into())) {
             *sum = sum.wrapping_add(value);
         }
     }
-    for &feature in removed {
+    for &feature in removed.iter().chain(bytes.removed) {
         for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature.into())) {
             *sum = sum.wrapping_sub(value);
         }

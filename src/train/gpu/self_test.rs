@@ -32,8 +32,14 @@ const SPAN: f32 = 0.15;
 /// The loss of the test.
 pub const LOSS: Loss = Loss { kind: LossKind::Power, lambda: 0.8, scale: 361.0, exponent: 2.5, sparsity: 0.1 };
 /// The optimiser of the test.
-pub const SETTINGS: OptimiserSettings =
-    OptimiserSettings { real_rate: 1.0, real_decay: 0.0, factor_decay: 0.0, decay: 0.0, output_scale: 0.8 };
+pub const SETTINGS: OptimiserSettings = OptimiserSettings {
+    real_rate: 1.0,
+    attack_rate: 1.0,
+    real_decay: 0.0,
+    factor_decay: 0.0,
+    decay: 0.0,
+    output_scale: 0.8,
+};
 
 /// The speed of training on a card.
 pub struct Speed {

@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 
 use crate::nnue::architecture::Topology;
+use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture};
 use crate::train::model::scales::HIDDEN;
 use crate::train::model::shapes::{all, list};
@@ -18,6 +19,7 @@ fn is_supported(shape: &Architecture) -> bool {
         && shape.hidden == [SKIP + 1, HIDDEN]
         && shape.psqt == shape.buckets
         && shape.l1.is_multiple_of(COLUMNS)
+        && shape.attacks == AttackInputs::None
 }
 
 /// Returns every shape that a card can train.
@@ -35,7 +37,7 @@ pub fn check(architecture: Architecture) -> Result<()> {
     }
     bail!(
         "a graphics card cannot train nets of the shape {architecture}: use --device cpu, or one of these shapes with \
-         --features half-kav2-hm, --activation pairwise, --psqt and --buckets 8: {}",
+         --features half-kav2-hm, --activation pairwise, --psqt, --buckets 8 and --attacks none: {}",
         names()
     )
 }

@@ -140,8 +140,14 @@ fn decay_and_limits_equal_those_of_the_processor() {
     let shape = narrow(4);
     // The decays are so strong that an error in one of them would dominate the change. The scale limits output
     // weights.
-    let settings =
-        OptimiserSettings { real_rate: 0.5, real_decay: 90.0, factor_decay: 60.0, decay: 30.0, output_scale: 4.0 };
+    let settings = OptimiserSettings {
+        real_rate: 0.5,
+        attack_rate: 1.0,
+        real_decay: 90.0,
+        factor_decay: 60.0,
+        decay: 30.0,
+        output_scale: 4.0,
+    };
     let on_processor = || -> anyhow::Result<_> { of_width!(changes_on_processor, shape)(parameters(shape), settings) };
     let expected = on_processor().expect("a trainable shape");
     let trainer = GpuTrainer::new(&card, settings, LOSS, BATCH, parameters(shape));

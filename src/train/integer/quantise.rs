@@ -2,14 +2,16 @@
 
 use super::calibrate::calibrate;
 use crate::data::Record;
-use crate::nnue::Network;
 use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::transformer::Transformer;
+use crate::nnue::{Architecture, Network};
 use crate::train::model::Model;
 use crate::train::model::psqt;
+use crate::train::model::rows::ActiveRow;
 use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, first_weight_one};
 use crate::train::model::topology::SKIP;
+use crate::train::model::transformer;
 
 /// Quantises a model and calibrates the integer net on `records`.
 pub fn export(model: &Model, output_scale: f32, records: &[Record]) -> Network {
@@ -28,14 +30,11 @@ pub fn quantise(model: &Model, output_scale: f32) -> Network {
     let rounded = |weight: f32| (weight * ACTIVATION_ONE).round() as i16;
     let biases = transformer.biases_mut().iter_mut();
     biases.zip(&model.dense.transformer_bias).for_each(|(out, &bias)| *out = rounded(bias));
-    let (l1, set) = (model.architecture.l1, model.architecture.features.set());
-    for king in 0..set.kings {
-        for piece_row in 0..set.piece_rows() {
-            let at = usize::from(set.row(king as u16, piece_row as u16)) * l1;
-            let row = &mut transformer.weights_mut()[at..][..l1];
-            for (out, weight) in row.iter_mut().zip(model.row(piece_row, king)) {
-                *out = rounded(weight);
-            }
+    let l1 = model.architecture.l1;
+    for (row, at) in file_rows(model.architecture) {
+        let out = &mut transformer.weights_mut()[at * l1..][..l1];
+        for (out, weight) in out.iter_mut().zip(model.row(row)) {
+            *out = rounded(weight);
         }
     }
     quantise_psqt(model, output_scale, transformer);
@@ -47,18 +46,27 @@ pub fn quantise(model: &Model, output_scale: f32) -> Network {
 
 /// Quantises the piece-square values, which are in units of the output.
 fn quantise_psqt(model: &Model, output_scale: f32, transformer: &mut Transformer) {
-    let (architecture, set) = (model.architecture, model.architecture.features.set());
+    let architecture = model.architecture;
     let width = architecture.psqt;
-    for king in 0..set.kings {
-        for piece_row in 0..set.piece_rows() {
-            let at = usize::from(set.row(king as u16, piece_row as u16)) * width;
-            let values = &mut transformer.psqt_mut()[at..][..width];
-            let floats = psqt::folded(&model.dense.psqt, architecture, piece_row, king);
-            for (out, value) in values.iter_mut().zip(floats) {
-                *out = (value * OUTPUT_ONE * output_scale).round() as i32;
-            }
+    if width == 0 {
+        return;
+    }
+    for (row, at) in file_rows(architecture) {
+        let values = &mut transformer.psqt_mut()[at * width..][..width];
+        let floats = psqt::layout(architecture).folded(&model.dense.psqt, row);
+        for (out, value) in values.iter_mut().zip(floats) {
+            *out = (value * OUTPUT_ONE * output_scale).round() as i32;
         }
     }
+}
+
+/// Returns the active rows of a model, each with its row in the file.
+fn file_rows(architecture: Architecture) -> impl Iterator<Item = (usize, usize)> {
+    let (set, layout) = (architecture.features.set(), transformer::layout(architecture));
+    (0..layout.active_rows()).map(move |row| match layout.active_row(row) {
+        ActiveRow::Piece { king, piece_row } => (row, set.row(king as u16, piece_row as u16).into()),
+        ActiveRow::Attack(attack) => (row, set.count() + attack),
+    })
 }
 
 /// Quantises the dense layers of stack `stack`.
@@ -119,7 +127,7 @@ mod tests {
 
     use super::*;
     use crate::data::Record;
-    use crate::nnue::{AccumulatorStack, Activation, Architecture};
+    use crate::nnue::{AccumulatorStack, Activation};
     use crate::train::integer::material::material_net;
     use crate::train::integer::report::ExportReport;
     use crate::train::model::shapes;

@@ -9,7 +9,7 @@ use crate::train::model::dense::DenseParameters;
 use crate::train::model::psqt;
 use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
 use crate::train::model::topology::SKIP;
-use crate::train::model::transformer::{block, factor};
+use crate::train::model::transformer::{block, factor, layout};
 
 /// Dequantises a net into a model of `architecture`, which may have more king buckets: each takes the rows of the net's
 /// bucket that contains it, so that the model computes the same values. The factor row of a piece is the mean of its
@@ -24,8 +24,10 @@ pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> M
     model.dense = dense_of(net, architecture, output_scale);
     unfold_psqt(net, &sources, output_scale, &mut model);
     let weights = net.transformer().weights();
-    let blocks = model.transformer.chunks_exact_mut(block(architecture));
-    for (piece_row, block) in blocks.enumerate() {
+    let (blocks, attacks) = model.transformer.split_at_mut(layout(architecture).blocks());
+    let attack_weights = &weights[sources.set.count() * l1..];
+    attacks.iter_mut().zip(attack_weights).for_each(|(real, &weight)| *real = f32::from(weight) / ACTIVATION_ONE);
+    for (piece_row, block) in blocks.chunks_exact_mut(block(architecture)).enumerate() {
         let (real, factor) = block.split_at_mut(factor(architecture.features) * l1);
         for (king, real) in real.chunks_exact_mut(l1).enumerate() {
             let row = &weights[sources.row(king, piece_row) * l1..][..l1];
@@ -72,13 +74,16 @@ fn unfold_psqt(net: &Network, sources: &Sources, output_scale: f32, model: &mut 
     if width == 0 {
         return;
     }
-    let blocks = model.dense.psqt.chunks_exact_mut(psqt::block(model.architecture));
-    for (piece_row, block) in blocks.enumerate() {
+    let (layout, output_one) = (psqt::layout(model.architecture), OUTPUT_ONE * output_scale);
+    let (blocks, attacks) = model.dense.psqt.split_at_mut(layout.blocks());
+    let attack_values = &net.transformer().psqt()[sources.set.count() * width..];
+    attacks.iter_mut().zip(attack_values).for_each(|(real, &value)| *real = value as f32 / output_one);
+    for (piece_row, block) in blocks.chunks_exact_mut(layout.block()).enumerate() {
         let (real, factor) = block.split_at_mut(kings * width);
         for (king, real) in real.chunks_exact_mut(width).enumerate() {
             let values = &net.transformer().psqt()[sources.row(king, piece_row) * width..][..width];
             for ((real, factor), &value) in real.iter_mut().zip(factor.iter_mut()).zip(values) {
-                *real = value as f32 / (OUTPUT_ONE * output_scale);
+                *real = value as f32 / output_one;
                 *factor += *real / kings as f32;
             }
         }
@@ -152,9 +157,7 @@ mod tests {
 
     #[test]
     fn dequantised_net_quantises_to_same_bytes() {
-        for architecture in shapes::for_tests() {
-            check_round_trip(architecture, 1.0);
-        }
+        shapes::for_tests().for_each(|architecture| check_round_trip(architecture, 1.0));
         check_round_trip(Architecture::HALF_KP, 0.6);
         let with_skip = shapes::all().filter(|shape| matches!(shape.topology, Topology::Skip { .. }));
         let with_skip = with_skip.min_by_key(|shape| shape.l1);

@@ -27,8 +27,8 @@ pub struct DenseParameters {
     pub output_weight: Vec<f32>,
     /// `[B]`.
     pub output_bias: Vec<f32>,
-    /// `[piece rows][kings + 1][P]`: piece-square values, the factor row last as in the transformer; empty if the
-    /// architecture has none.
+    /// `[piece rows][kings + 1][P]`: piece-square values, the factor row last as in the transformer; then `[attack
+    /// inputs][P]`. Empty if the architecture has none.
     pub psqt: Vec<f32>,
 }
 

@@ -4,6 +4,7 @@ pub(super) mod average;
 pub(super) mod dense;
 pub(super) mod psqt;
 pub(super) mod rounding;
+pub(super) mod rows;
 pub(super) mod scales;
 pub(super) mod shapes;
 pub(super) mod topology;
@@ -15,11 +16,12 @@ use dense::DenseParameters;
 use rounding::Rounding;
 use scales::HIDDEN;
 use topology::{SKIP, squared_and_clipped};
-use transformer::Table;
+use transformer::{Table, layout};
 
-use super::samples::active::Active;
+use super::samples::active::ActiveRows;
 use crate::data::Record;
 use crate::nnue::architecture::{LayerShape, Topology};
+use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture};
 use crate::util::rng::SplitMix64;
 
@@ -56,11 +58,31 @@ impl Model {
         }
     }
 
-    /// Returns a row of the transformer as in the exported net: real plus factor.
-    pub fn row(&self, piece_row: usize, king: usize) -> impl Iterator<Item = f32> + '_ {
+    /// Returns an active row of the transformer as in the exported net: real plus factor.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = f32> + '_ {
         let is_rounded = self.rounding.is_some();
-        transformer::folded(&self.transformer, self.architecture, piece_row, king)
-            .map(move |weight| if is_rounded { rounding::row_weight(weight) } else { weight })
+        let folded = layout(self.architecture).folded(&self.transformer, row);
+        folded.map(move |weight| if is_rounded { rounding::row_weight(weight) } else { weight })
+    }
+
+    /// Returns this model with other attack inputs. New ones have weights of zero, so the model computes the same
+    /// values.
+    ///
+    /// # Panics
+    /// Panics if this model has attack inputs of another kind, or `architecture` differs in anything else.
+    pub fn with_attacks(self, architecture: Architecture) -> Self {
+        if self.architecture == architecture {
+            return self;
+        }
+        assert_eq!(self.architecture.attacks, AttackInputs::None, "the model has attack inputs of another kind");
+        let same = self.architecture.with_attacks(architecture.attacks);
+        assert_eq!(same, Some(architecture), "the shapes differ in more than the attack inputs");
+        let mut model = Self::zeros(architecture);
+        model.transformer[..self.transformer.len()].copy_from_slice(&self.transformer);
+        for (new, old) in model.dense.tensors_mut().into_iter().zip(self.dense.tensors()) {
+            new[..old.len()].copy_from_slice(old);
+        }
+        model
     }
 
     /// Returns the dense parameters, rounded if `rounding` is set.
@@ -84,13 +106,11 @@ impl Model {
             return 0.0;
         }
         let stack = architecture.bucket(record.piece_count() as usize);
-        let active = Active::of(architecture.features, record, false);
+        let active = ActiveRows::of(architecture, record);
+        let layout = psqt::layout(architecture);
         let side = |side: usize| -> f32 {
-            let value = |&row: &u16| {
-                let (king, piece_row) = architecture.features.set().king_and_piece_row(row.into());
-                psqt::folded(&self.dense.psqt, architecture, piece_row, king).nth(stack).unwrap_or_default()
-            };
-            active.side(side).iter().map(value).sum()
+            let value = |&row: &u16| layout.folded(&self.dense.psqt, row.into()).nth(stack).unwrap_or_default();
+            active.get(0).side(side).iter().map(value).sum()
         };
         (side(0) - side(1)) / 2.0
     }
@@ -120,9 +140,9 @@ impl Model {
     /// Returns the inputs of the first dense layer: both activated accumulators, the side to move's first. `bias` is
     /// the initial value of an accumulator.
     pub fn inputs(&self, bias: &[f32], record: &Record) -> Vec<f32> {
-        let active = Active::of(self.architecture.features, record, false);
-        let mut inputs = self.accumulator(bias, active.side(0));
-        inputs.extend(self.accumulator(bias, active.side(1)));
+        let active = ActiveRows::of(self.architecture, record);
+        let mut inputs = self.accumulator(bias, active.get(0).side(0));
+        inputs.extend(self.accumulator(bias, active.get(0).side(1)));
         if self.rounding.is_some() && self.architecture.activation == Activation::Pairwise {
             inputs.iter_mut().for_each(|x| *x = rounding::product(*x));
         }
@@ -133,8 +153,7 @@ impl Model {
     fn accumulator(&self, bias: &[f32], rows: &[u16]) -> Vec<f32> {
         let mut sums = bias.to_vec();
         for &row in rows {
-            let (king, piece_row) = self.architecture.features.set().king_and_piece_row(row.into());
-            for (sum, weight) in sums.iter_mut().zip(self.row(piece_row, king)) {
+            for (sum, weight) in sums.iter_mut().zip(self.row(row.into())) {
                 *sum += weight;
             }
         }
@@ -177,4 +196,29 @@ fn activated(activation: Activation, sums: &[f32]) -> Vec<f32> {
 
 fn clipped(sums: &[f32]) -> Vec<f32> {
     sums.iter().map(|sum| sum.clamp(0.0, 1.0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::samples::random_games::positions;
+
+    #[test]
+    fn new_attack_inputs_do_not_change_outputs() {
+        let with = shapes::for_tests().filter(|shape| shape.attacks != AttackInputs::None);
+        for architecture in with {
+            let plain = shapes::all().find(|shape| shape.with_attacks(architecture.attacks) == Some(architecture));
+            let model = Model::initial(&mut SplitMix64::new(3), plain.expect("the shape without attacks"), 0.2);
+            let records = positions(20);
+            let outputs = |model: &Model| -> Vec<f32> {
+                records.iter().map(|record| model.output(&model.read_dense(), record)).collect()
+            };
+            let before = outputs(&model);
+            let mut model = model.with_attacks(architecture);
+            assert_eq!(outputs(&model), before, "{architecture}");
+            let last = model.transformer.len() - layout(architecture).attack_rows * architecture.l1;
+            model.transformer[last..].fill(0.1);
+            assert_ne!(outputs(&model), before, "{architecture}");
+        }
+    }
 }

@@ -1,10 +1,12 @@
 //! Piece-square values: outputs of features that bypass the layers, one value per layer stack, in units of the output.
 //!
 //! Half the difference of both sides' sums is added to the output, so the layers need not represent material. As in
-//! the transformer, a factor row contains the part common to all king buckets, and the export adds both.
+//! the transformer, a factor row contains the part common to all king buckets, and the export adds both. Attack inputs
+//! have such values too.
 // CITE: piece-square outputs of Stockfish 14's nets (Tomasz Sobczyk and others), with the idea of initialising them
 // with piece values.
 
+use super::rows::RowLayout;
 use super::scales::UNITS;
 use crate::nnue::Architecture;
 
@@ -13,42 +15,36 @@ pub fn piece_value(role: usize) -> i16 {
     [208, 780, 830, 1270, 2520, 0][role]
 }
 
+/// Returns the layout of the values.
+pub fn layout(architecture: Architecture) -> RowLayout {
+    RowLayout::new(architecture, architecture.psqt)
+}
+
 /// Number of values per piece row: those of each king bucket, then the factor row.
 pub fn block(architecture: Architecture) -> usize {
-    (architecture.features.set().kings + 1) * architecture.psqt
+    layout(architecture).block()
 }
 
 /// Returns values of zero; empty for an architecture without piece-square values.
 pub fn zeros(architecture: Architecture) -> Vec<f32> {
-    vec![0.0; architecture.features.set().piece_rows() * block(architecture)]
+    vec![0.0; layout(architecture).len()]
 }
 
-/// Returns initial values: piece values in the factor rows, negative for the opponent's pieces, zero for kings.
+/// Returns initial values: piece values in the factor rows, negative for the opponent's pieces, zero for kings and
+/// attack inputs.
 pub fn initial(architecture: Architecture) -> Vec<f32> {
     let mut values = zeros(architecture);
     if values.is_empty() {
         return values;
     }
-    for (piece_row, block) in values.chunks_exact_mut(block(architecture)).enumerate() {
+    let blocks = &mut values[..layout(architecture).blocks()];
+    for (piece_row, block) in blocks.chunks_exact_mut(block(architecture)).enumerate() {
         let (piece, is_other) = (piece_row / 64 / 2, piece_row / 64 % 2 == 1);
         let value = f32::from(piece_value(piece)) / UNITS;
         let factor = block.len() - architecture.psqt;
         block[factor..].fill(if is_other { -value } else { value });
     }
     values
-}
-
-/// Returns the values of a piece row for king bucket `king` as in the exported net: real plus factor.
-pub fn folded(
-    values: &[f32],
-    architecture: Architecture,
-    piece_row: usize,
-    king: usize,
-) -> impl Iterator<Item = f32> + '_ {
-    let (size, width) = (block(architecture), architecture.psqt);
-    let block = &values[piece_row * size..][..size];
-    let (real, factor) = (&block[king * width..][..width], &block[size - width..]);
-    real.iter().zip(factor).map(|(real, factor)| real + factor)
 }
 
 #[cfg(test)]

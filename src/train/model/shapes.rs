@@ -6,6 +6,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture, Features};
 
 /// Selects the instance of a function for the width of an architecture, from the engine's list of kinds of nets.
@@ -52,6 +53,15 @@ pub fn activations() -> impl TypedValueParser<Value = Activation> {
     by_name(&ACTIVATIONS)
 }
 
+/// Parses the name of attack inputs on the command line.
+pub fn attacks() -> impl TypedValueParser<Value = AttackInputs> {
+    let names = AttackInputs::ALL.iter().map(|inputs| PossibleValue::new(inputs.name()));
+    PossibleValuesParser::new(names).try_map(|given| {
+        let found = AttackInputs::ALL.iter().find(|inputs| inputs.name() == given);
+        found.copied().ok_or("not one of the names")
+    })
+}
+
 fn by_name<T: Copy + Send + Sync + 'static>(choices: &'static [(&str, T)]) -> impl TypedValueParser<Value = T> {
     let names = choices.iter().map(|&(name, _)| PossibleValue::new(name));
     PossibleValuesParser::new(names).try_map(|given| {
@@ -92,17 +102,23 @@ pub fn list(choices: &[impl ToString]) -> String {
     }
 }
 
-/// Returns shapes for tests: every width and activation once, with few king buckets to save time. The trainer's code
-/// depends only on the width.
+/// Returns shapes for tests: every width and activation once, with few king buckets to save time, and two with attack
+/// inputs. The trainer's code depends only on the width and on whether there are attack inputs.
 #[cfg(test)]
 pub fn for_tests() -> impl Iterator<Item = Architecture> {
-    all().filter(|shape| match (shape.l1, shape.activation) {
-        (256, Activation::Crelu) => shape.buckets == 8,
-        (256, Activation::Screlu) => shape.buckets == 1,
-        (256, _) => shape.features.set().kings == 4,
-        (1024, _) => shape.features.set().kings == 8,
-        _ => shape.features.set().kings == 1,
-    })
+    let is_plain = |shape: &Architecture| shape.attacks == AttackInputs::None;
+    let attacks = all().filter(move |shape| !is_plain(shape) && shape.l1 == 256);
+    let attacks = attacks.filter(|shape| [1, 4].contains(&shape.features.set().kings));
+    all()
+        .filter(is_plain)
+        .filter(|shape| match (shape.l1, shape.activation) {
+            (256, Activation::Crelu) => shape.buckets == 8,
+            (256, Activation::Screlu) => shape.buckets == 1,
+            (256, _) => shape.features.set().kings == 4,
+            (1024, _) => shape.features.set().kings == 8,
+            _ => shape.features.set().kings == 1,
+        })
+        .chain(attacks)
 }
 
 #[cfg(test)]
@@ -120,6 +136,6 @@ mod tests {
             assert_eq!(name, activation.to_string());
         }
         assert!(all().all(|shape| ACTIVATIONS.iter().any(|&(_, of)| of == shape.activation)));
-        assert_eq!(names(), "HalfKP of width 256; HalfKAv2_hm of width 256, 1024 or 1536");
+        assert_eq!(names(), "HalfKP of width 256; HalfKAv2_hm of width 256, 512, 1024 or 1536");
     }
 }

@@ -29,7 +29,7 @@ use crate::nnue::Architecture;
 use crate::train::model::Model;
 use crate::train::model::average::Average;
 use crate::train::model::dense::DenseParameters;
-use crate::train::model::transformer::block;
+use crate::train::model::transformer::layout;
 use crate::train::run::config::Config;
 use crate::train::step::optimiser::Moments;
 pub use crate::train::step::stepper::{Parameters, ParametersRef};
@@ -150,7 +150,7 @@ fn write_to(file: &mut AtomicFile, contents: Contents) -> io::Result<()> {
 pub fn bytes(architecture: Architecture, averaged: bool) -> u64 {
     let dense = DenseParameters::zeros(architecture);
     let dense: usize = dense.tensors().iter().map(|tensor| tensor.len()).sum();
-    let table = architecture.features.set().piece_rows() * block(architecture);
+    let table = layout(architecture).len();
     (3 + u64::from(averaged)) * 4 * (table + dense) as u64
 }
 

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::shape::Preset;
+use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture, Features};
 use crate::train::model::shapes;
 use crate::train::step::loss::{Loss, LossKind};
@@ -164,6 +165,10 @@ settings! {
         psqt: bool = false, "that of the shape";
         /// Layer stacks, selected by the number of pieces: 1 or 8
         buckets: usize = 1, "that of the shape";
+        /// Attack inputs with half-kav2-hm: `to-enemy` for the kind of each attacker, and the kind and square of the
+        /// enemy piece that it attacks
+        #[arg(value_parser = shapes::attacks())]
+        attacks: AttackInputs = AttackInputs::None, "that of the shape";
     }
     RATE {
         /// Positions per step
@@ -180,6 +185,12 @@ settings! {
         warm_up: f64 = 0.0;
         /// Learning rate of the king-dependent rows, relative to the other parameters
         real_rate: f32 = 1.0;
+        /// Start with the optimiser's moments of the `--init` checkpoint too; without effect for a net file
+        #[arg(num_args = 0..=1, default_missing_value = "true")]
+        keep_moments: bool = false;
+        /// Learning rate of the attack inputs, relative to the other parameters: more than 1 for a trained net that has
+        /// just got them
+        attack_rate: f32 = 1.0;
     }
     OVERFITTING {
         /// Weight decay of the dense layers, relative to the learning rate
@@ -304,6 +315,7 @@ impl Config {
         }
         let at_least = [
             ("warm-up", self.warm_up, 0.0),
+            ("attack-rate", self.attack_rate.into(), 0.0),
             ("decay", self.decay.into(), 0.0),
             ("real-decay", self.real_decay.into(), 0.0),
             ("factor-decay", self.factor_decay.into(), 0.0),

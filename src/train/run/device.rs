@@ -67,6 +67,7 @@ fn boxed<const L1: usize>(config: &Config, parameters: Parameters) -> Result<Box
 fn settings(config: &Config) -> OptimiserSettings {
     OptimiserSettings {
         real_rate: config.real_rate,
+        attack_rate: config.attack_rate,
         real_decay: config.real_decay,
         factor_decay: config.factor_decay,
         decay: config.decay,

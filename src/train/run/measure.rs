@@ -1,4 +1,4 @@
-//! `zoothera train loss`: the loss of nets on files of labelled positions.
+//! `zoothera train loss`: the loss of nets and checkpoints on files of labelled positions.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,16 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 
+use super::checkpoint;
+
 use crate::data::Record;
 use crate::data::entry::NO_SCORE;
 use crate::data::label::{Judge, LabelNet, Labeller};
 use crate::data::network_board::board_of_entry;
 use crate::data::{Entry, reader};
 use crate::nnue::{Board, Network};
+use crate::train::model::Model;
+use crate::train::model::dense::DenseParameters;
 use crate::train::model::scales::UNITS;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::util::text::Shown as _;
@@ -26,7 +30,9 @@ pub struct LossArgs {
     /// Files of labelled positions: .bin, .binpack, .plain or .tree
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Network to measure, with an optional factor for its values; the embedded one if absent. Several are compared
+    /// Network or checkpoint of a training run to measure, with an optional factor for its values; the embedded net if
+    /// absent. Several are compared. The values of a checkpoint are those of the floating-point model, without its
+    /// --output-scale
     #[arg(long, value_name = "FILE[@FACTOR]")]
     pub net: Vec<LabelNet>,
     /// Engine units of score at which the expected result is 73 %
@@ -38,6 +44,9 @@ pub struct LossArgs {
     /// Largest |score| of a measured position, in engine units
     #[arg(long, value_name = "UNITS", default_value_t = 10_000)]
     pub max_score: i16,
+    /// Also print the loss by the number of pieces on the board
+    #[arg(long)]
+    pub by_pieces: bool,
     /// Threads; all cores if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
@@ -61,6 +70,9 @@ pub fn run(args: &LossArgs, out: &mut impl Write) -> Result<()> {
         measure(path, args.max_score, &loss, &mut nets)?;
         for net in &nets {
             net.write(path, out)?;
+            if args.by_pieces {
+                net.write_by_pieces(out)?;
+            }
         }
     }
     Ok(())
@@ -74,9 +86,9 @@ pub fn mean_loss(net: &LabelNet, file: &Path, scale: f32, threads: u16) -> Resul
     let loss = Loss { kind: LossKind::Mse, lambda: 1.0, scale, exponent: 2.0, sparsity: 0.0 };
     let mut nets = nets(std::slice::from_ref(net), Some(threads))?;
     measure(file, i16::MAX - 1000, &loss, &mut nets)?;
-    let positions: u64 = nets.iter().map(|net| net.positions).sum();
-    ensure!(positions > 0, "{} has no positions", file.shown());
-    Ok(nets.iter().map(|net| net.loss).sum::<f64>() / positions as f64)
+    let total = nets.iter().map(Measured::total).fold(Sum::default(), Sum::plus);
+    ensure!(total.positions > 0, "{} has no positions", file.shown());
+    Ok(total.loss / total.positions as f64)
 }
 
 /// Loads the nets of the arguments, or the embedded one.
@@ -93,70 +105,153 @@ fn nets(labels: &[LabelNet], threads: Option<u16>) -> Result<Vec<Measured>> {
     let measured = |label: &LabelNet| {
         let file = label.file();
         let name = file.shown();
+        if checkpoint::is_checkpoint(file)? {
+            let model = checkpoint::read(file)?.parameters.into_result();
+            return Ok(Measured::of_model(name, model, label.factor(), threads));
+        }
         let network = Network::from_file(file).with_context(|| format!("cannot use {name}"))?;
         Ok(Measured::new(name, &label.judge(Arc::new(network)), threads))
     };
     labels.iter().map(measured).collect()
 }
 
+/// Number of pieces in a group of the losses by pieces, as in the layer stacks.
+const GROUP: usize = 4;
+
 /// A net, and the sums of its losses and differences on the current file.
 struct Measured {
     name: String,
-    labellers: Vec<Labeller>,
+    evaluator: Evaluator,
+    /// By the number of pieces on the board, in groups of [`GROUP`].
+    sums: [Sum; 32 / GROUP],
+}
+
+/// Sums over positions.
+#[derive(Clone, Copy, Default)]
+struct Sum {
     positions: u64,
     loss: f64,
     difference: f64,
 }
 
+impl Sum {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            positions: self.positions + other.positions,
+            loss: self.loss + other.loss,
+            difference: self.difference + other.difference,
+        }
+    }
+}
+
+/// What computes the values.
+enum Evaluator {
+    /// A net in the engine's integers, one copy for each thread.
+    Net(Vec<Labeller>),
+    /// A model in floating point.
+    Model { model: Box<Model>, dense: Box<DenseParameters>, factor: f32, threads: usize },
+}
+
+impl Evaluator {
+    /// Returns the values of a batch in engine units.
+    fn values(&mut self, batch: &Batch) -> Vec<f32> {
+        match self {
+            Self::Net(labellers) => {
+                let share = batch.boards.len().div_ceil(labellers.len()).max(1);
+                let jobs = labellers.iter_mut().zip(batch.boards.chunks(share));
+                let jobs = jobs.map(|(labeller, boards)| {
+                    move || labeller.label(boards.iter()).into_iter().map(|value| value as f32).collect()
+                });
+                in_parallel(jobs)
+            }
+            Self::Model { model, dense, factor, threads } => {
+                let (model, dense, factor) = (&**model, &**dense, *factor * UNITS);
+                let share = batch.records.len().div_ceil(*threads).max(1);
+                let value = move |record: &Record| factor * model.output(dense, record);
+                let jobs = batch.records.chunks(share);
+                in_parallel(jobs.map(|records| move || records.iter().map(value).collect()))
+            }
+        }
+    }
+}
+
+/// Runs jobs in threads of their own and returns their results in order.
+fn in_parallel<Job: FnOnce() -> Vec<f32> + Send>(jobs: impl Iterator<Item = Job>) -> Vec<f32> {
+    std::thread::scope(|scope| {
+        let running: Vec<_> = jobs.map(|job| scope.spawn(job)).collect();
+        let values = running.into_iter().flat_map(|job| match job.join() {
+            Ok(values) => values,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        values.collect()
+    })
+}
+
 impl Measured {
     fn new(name: String, judge: &Judge, threads: usize) -> Self {
         let judges = std::slice::from_ref(judge);
-        Self {
-            name,
-            labellers: (0..threads).filter_map(|_| Labeller::new(judges)).collect(),
-            positions: 0,
-            loss: 0.0,
-            difference: 0.0,
-        }
+        let labellers = (0..threads).filter_map(|_| Labeller::new(judges)).collect();
+        Self { name, evaluator: Evaluator::Net(labellers), sums: Default::default() }
+    }
+
+    fn of_model(name: String, model: Model, factor: f64, threads: usize) -> Self {
+        let dense = Box::new(model.read_dense().into_owned());
+        let evaluator = Evaluator::Model { model: Box::new(model), dense, factor: factor as f32, threads };
+        Self { name, evaluator, sums: Default::default() }
     }
 
     fn clear(&mut self) {
-        (self.positions, self.loss, self.difference) = (0, 0.0, 0.0);
+        self.sums = Default::default();
+    }
+
+    fn total(&self) -> Sum {
+        self.sums.iter().copied().fold(Sum::default(), Sum::plus)
     }
 
     /// Adds the losses of a batch.
     fn add(&mut self, batch: &Batch, loss: &Loss) {
-        let share = batch.boards.len().div_ceil(self.labellers.len()).max(1);
-        let values: Vec<i32> = std::thread::scope(|scope| {
-            let jobs = self.labellers.iter_mut().zip(batch.boards.chunks(share));
-            let running: Vec<_> =
-                jobs.map(|(labeller, boards)| scope.spawn(|| labeller.label(boards.iter()))).collect();
-            let values = running.into_iter().flat_map(|job| match job.join() {
-                Ok(values) => values,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            values.collect()
-        });
+        let values = self.evaluator.values(batch);
         for (value, record) in values.into_iter().zip(&batch.records) {
-            let (lost, _) = loss.of(value as f32 / UNITS, loss.target(record));
-            self.loss += f64::from(lost);
-            self.difference += f64::from(value - i32::from(record.score)).abs();
-            self.positions += 1;
+            let (lost, _) = loss.of(value / UNITS, loss.target(record));
+            let group = (record.piece_count() as usize).clamp(1, 32).div_ceil(GROUP) - 1;
+            self.sums[group] = self.sums[group].plus(Sum {
+                positions: 1,
+                loss: lost.into(),
+                difference: f64::from(value - f32::from(record.score)).abs(),
+            });
         }
     }
 
     fn write(&self, path: &Path, out: &mut impl Write) -> Result<()> {
-        ensure!(self.positions > 0, "{} has no positions with a score within --max-score", path.shown());
-        let mean = |sum: f64| sum / self.positions as f64;
+        let Sum { positions, loss, difference } = self.total();
+        ensure!(positions > 0, "{} has no positions with a score within --max-score", path.shown());
+        let mean = |sum: f64| sum / positions as f64;
         writeln!(
             out,
             "{:>12} {:>12.1} {:>10.2}  {}, {}",
-            self.positions,
-            1e6 * mean(self.loss),
-            mean(self.difference),
+            positions,
+            1e6 * mean(loss),
+            mean(difference),
             self.name,
             path.shown()
         )?;
+        Ok(())
+    }
+
+    /// Writes the losses by the number of pieces: the largest number of a group, its loss, and its positions.
+    fn write_by_pieces(&self, out: &mut impl Write) -> Result<()> {
+        write!(out, "{:>12}", "pieces")?;
+        for (group, sum) in self.sums.iter().enumerate().filter(|(_, sum)| sum.positions > 0) {
+            let last = GROUP * (group + 1);
+            write!(
+                out,
+                "  {}-{last}: {:.0} ({})",
+                last + 1 - GROUP,
+                1e6 * sum.loss / sum.positions as f64,
+                sum.positions
+            )?;
+        }
+        writeln!(out)?;
         Ok(())
     }
 }

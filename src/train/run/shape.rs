@@ -94,9 +94,9 @@ pub fn read_net(path: &Path) -> Result<(Network, Architecture)> {
 impl Overrides {
     /// Removes the shape and all its parts.
     pub fn clear_shape(&mut self) {
-        let Self { shape, features, king_buckets, l1, activation, psqt, buckets, .. } = self;
+        let Self { shape, features, king_buckets, l1, activation, psqt, buckets, attacks, .. } = self;
         (*shape, *features, *king_buckets, *l1) = (None, None, None, None);
-        (*activation, *psqt, *buckets) = (None, None, None);
+        (*activation, *psqt, *buckets, *attacks) = (None, None, None, None);
     }
 }
 
@@ -112,6 +112,7 @@ impl Config {
             activation: shape.activation,
             psqt: shape.psqt > 0,
             buckets: shape.buckets,
+            attacks: shape.attacks,
             ..self
         }
     }
@@ -124,7 +125,7 @@ impl Config {
         let of = Architecture::of_settings;
         let (features, psqt) = (self.king_features()?, self.psqt);
         let error = match of(features, self.l1, self.activation, self.buckets, psqt) {
-            Ok(architecture) => return Ok(architecture),
+            Ok(architecture) => return self.with_attacks(architecture),
             Err(error) => error,
         };
         let activation = self.activation;
@@ -149,6 +150,16 @@ impl Config {
         let supported = shapes::list(&supported);
         let psqt = if psqt && setting == "buckets" { " and psqt" } else { "" };
         bail!("{setting} is {found}, but must be {supported} with {features}{psqt}")
+    }
+
+    /// Returns a shape with the configured attack inputs.
+    fn with_attacks(&self, architecture: Architecture) -> Result<Architecture> {
+        architecture.with_attacks(self.attacks).with_context(|| {
+            format!(
+                "attacks is {}, which is not supported for {}: use --features half-kav2-hm, or none",
+                self.attacks, architecture.features
+            )
+        })
     }
 
     /// Returns the features with the configured king buckets.

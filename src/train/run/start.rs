@@ -8,6 +8,7 @@ use super::checkpoint::{self, Checkpoint, Parameters, RunState};
 use super::config::Config;
 use super::outputs::{beside, millions};
 use super::shape::read_net;
+use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture};
 use crate::train::integer::unfold;
 use crate::train::model::Model;
@@ -60,11 +61,11 @@ fn new_state(config: &Config) -> RunState {
 /// Returns the parameters of a new run, random or from a file.
 fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
     let configured = config.architecture()?;
-    let model = match init {
-        Some(path) => model_of(path, configured, config.output_scale)?,
+    let (model, moments) = match init {
+        Some(path) => read_initial(path, configured, config)?,
         None => {
             let span = initial_span(configured.activation);
-            Model::initial(&mut SplitMix64::new(config.seed), configured, span)
+            (Model::initial(&mut SplitMix64::new(config.seed), configured, span), None)
         }
     };
     ensure!(
@@ -73,7 +74,8 @@ fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
          (a net file, not a checkpoint, can get more --king-buckets)",
         model.architecture
     );
-    Ok(Parameters { model, moments: Moments::zeros(configured), average: None })
+    let moments = moments.unwrap_or_else(|| Moments::zeros(configured));
+    Ok(Parameters { model, moments, average: None })
 }
 
 /// Reads the checkpoint of a run, whose settings must match `config`.
@@ -102,18 +104,28 @@ fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
     Ok((state, parameters))
 }
 
-/// Reads the model of a net file with a trainable shape, or of a checkpoint (its mean if it has one). Divides the
-/// output of a net file by `output_scale`, which the export applied, and gives it the king buckets of `configured` if
-/// they are parts of its own.
+/// Reads the model of a net file with a trainable shape, or of a checkpoint (its mean if it has one). With
+/// `keep_moments`, also returns the moments of a checkpoint of the shape `configured`.
+///
+/// Divides the output of a net file by the output scale, which the export applied, and gives it the king buckets of
+/// `configured` if they are parts of its own. A model without attack inputs gets those of `configured`, with weights of
+/// zero.
 ///
 /// # Errors
 /// Fails if the file is neither a net nor a checkpoint, or the net cannot be trained.
-fn model_of(path: &Path, configured: Architecture, output_scale: f32) -> Result<Model> {
-    if checkpoint::is_checkpoint(path)? {
-        return Ok(checkpoint::read(path)?.parameters.into_result());
-    }
-    let (net, own) = read_net(path)?;
-    let has_parts = configured.features.set().buckets_in(own.features.set()).is_some();
-    let with_more = has_parts && own.with_features(configured.features) == Some(configured);
-    Ok(unfold(&net, if with_more { configured } else { own }, output_scale))
+fn read_initial(path: &Path, configured: Architecture, config: &Config) -> Result<(Model, Option<Moments>)> {
+    let (model, moments) = if checkpoint::is_checkpoint(path)? {
+        let Parameters { model, moments, average } = checkpoint::read(path)?.parameters;
+        let is_kept = config.keep_moments && model.architecture == configured;
+        (average.map_or(model, |average| average.model), is_kept.then_some(moments))
+    } else {
+        let (net, own) = read_net(path)?;
+        let has_parts = configured.features.set().buckets_in(own.features.set()).is_some();
+        let finer = own.with_features(configured.features);
+        let finer = finer.filter(|finer| has_parts && finer.with_attacks(configured.attacks) == Some(configured));
+        (unfold(&net, finer.unwrap_or(own), config.output_scale), None)
+    };
+    let can_add = model.architecture.attacks == AttackInputs::None
+        && model.architecture.with_attacks(configured.attacks) == Some(configured);
+    Ok((if can_add { model.with_attacks(configured) } else { model }, moments))
 }

@@ -100,14 +100,19 @@ impl<const L1: usize> Buffers<L1> {
 
     /// Runs the forward pass from features to outputs through stack `stack`. Entries of the group beyond `actives` keep
     /// stale values, which are not used.
-    pub fn forward(&mut self, context: StepContext<L1>, stack: usize, actives: &[Active]) {
+    pub fn forward<'a>(
+        &mut self,
+        context: StepContext<L1>,
+        stack: usize,
+        actives: impl ExactSizeIterator<Item = Active<'a>>,
+    ) {
         let (snapshot, kernels) = (context.snapshot, context.kernels);
         let architecture = snapshot.architecture;
         let activation = architecture.activation;
         self.count = actives.len();
         let are_products = activation == Activation::Pairwise;
         let clipped = if are_products { &mut self.clipped } else { &mut self.inputs };
-        for (active, inputs) in actives.iter().zip(clipped) {
+        for (active, inputs) in actives.zip(clipped) {
             for (side, half) in inputs.iter_mut().enumerate() {
                 let (bias, rows) = (&snapshot.bias, &snapshot.rows);
                 kernels.accumulate(activation, bias, rows, active.side(side), half);
@@ -116,7 +121,7 @@ impl<const L1: usize> Buffers<L1> {
         let truncate = snapshot.is_rounded;
         if are_products {
             let pairs = self.clipped.iter().zip(&mut self.inputs);
-            let pairs = pairs.take(actives.len());
+            let pairs = pairs.take(self.count);
             pairs.for_each(|(clipped, inputs)| kernels.products(clipped, truncate, &mut inputs[0]));
         }
         let weights = &snapshot.stacks[stack];

@@ -37,7 +37,7 @@ use super::model::Model;
 use super::model::average::Average;
 use super::model::dense::DenseParameters;
 use super::model::rounding::Rounding;
-use super::model::transformer::block;
+use super::model::transformer::layout;
 use super::samples::Sample;
 use crate::data::Record;
 use crate::nnue::Architecture;
@@ -223,11 +223,11 @@ fn is_used<const L1: usize>(shards: &[Shard<L1>], row: usize) -> bool {
 /// Approximate memory of a run in bytes, without its positions: weights, their mean if `averaged`, optimiser moments, a
 /// batch, and the export.
 pub(super) fn trainer_bytes(architecture: Architecture, averaged: bool, batch: usize) -> usize {
-    let set = architecture.features.set();
-    let tables = (3 + usize::from(averaged)) * size_of::<f32>() * set.piece_rows() * block(architecture);
-    let fixed = size_of::<i16>() * set.active_rows() * architecture.l1;
+    let layout = layout(architecture);
+    let tables = (3 + usize::from(averaged)) * size_of::<f32>() * layout.len();
+    let fixed = size_of::<i16>() * layout.active_rows() * architecture.l1;
     let position = 2 * size_of::<u16>() * architecture.l1 + 8 * size_of::<Sample>() + 512;
-    let gradient = size_of::<f32>() * set.active_rows() * architecture.l1;
+    let gradient = size_of::<f32>() * layout.active_rows() * architecture.l1;
     // The snapshot, the net, its bytes, and the bytes of the previous net.
     tables + gradient + 4 * fixed + batch * position
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::nnue::Architecture;
 use crate::train::model::Model;
 use crate::train::model::dense::{DenseParameters, WEIGHTS};
-use crate::train::model::transformer::{self, Table, block, factor};
+use crate::train::model::transformer::{self, Table, factor, layout};
 use crate::train::step::layout::COLUMNS;
 use crate::train::step::simd::{AdamStep, Kernels};
 use crate::train::step::transformer::TransformerGradient;
@@ -17,9 +17,11 @@ use crate::train::step::transformer::TransformerGradient;
 pub struct OptimiserSettings {
     /// Learning rate of the real rows, relative to the rate of the other parameters.
     pub real_rate: f32,
+    /// Learning rate of the rows of attack inputs, relative to the rate of the other parameters.
+    pub attack_rate: f32,
     /// Decoupled weight decay of the real rows, relative to the learning rate.
     pub real_decay: f32,
-    /// Decoupled weight decay of the factor rows, relative to the learning rate.
+    /// Decoupled weight decay of the factor rows and of the rows of attack inputs, relative to the learning rate.
     pub factor_decay: f32,
     /// Decoupled weight decay of the dense layers' weights, relative to the learning rate.
     pub decay: f32,
@@ -78,22 +80,27 @@ impl Optimiser {
         let decayed = adam_step(self.moments.steps, rate, rate * self.settings.decay);
         self.step_dense(kernels, [&step, &decayed], model, dense);
         let real_rate = rate * self.settings.real_rate;
-        let size = block(model.architecture);
+        let attack_rate = rate * self.settings.attack_rate;
+        let layout = layout(model.architecture);
         let block_step = BlockStep {
             kernels,
             architecture: model.architecture,
             real: adam_step(self.moments.steps, real_rate, real_rate * self.settings.real_decay),
             factor: adam_step(self.moments.steps, rate, rate * self.settings.factor_decay),
+            attack: adam_step(self.moments.steps, attack_rate, attack_rate * self.settings.factor_decay),
             gradient: transformer,
             uses,
         };
-        model
-            .transformer
-            .par_chunks_exact_mut(size)
-            .zip(self.moments.first.0.par_chunks_exact_mut(size))
-            .zip(self.moments.second.0.par_chunks_exact_mut(size))
-            .enumerate()
-            .for_each(|(piece_row, ((weights, first), second))| block_step.run(piece_row, weights, first, second));
+        let tables = [&mut model.transformer, &mut self.moments.first.0, &mut self.moments.second.0];
+        let [weights, first, second] = tables.map(|table| table.split_at_mut(layout.blocks()));
+        let size = layout.block();
+        let first_blocks = weights.0.par_chunks_exact_mut(size).zip(first.0.par_chunks_exact_mut(size));
+        let blocks = first_blocks.zip(second.0.par_chunks_exact_mut(size)).enumerate();
+        blocks.for_each(|(piece_row, ((weights, first), second))| block_step.run(piece_row, weights, first, second));
+        let size = layout.width;
+        let first_rows = weights.1.par_chunks_exact_mut(size).zip(first.1.par_chunks_exact_mut(size));
+        let rows = first_rows.zip(second.1.par_chunks_exact_mut(size)).enumerate();
+        rows.for_each(|(attack, ((weights, first), second))| block_step.run_attack(attack, weights, first, second));
     }
 
     /// Updates the dense tensors. `steps` has the constants for biases, then for weights.
@@ -109,12 +116,13 @@ impl Optimiser {
     }
 }
 
-/// Update of the rows that share a factor row.
+/// Update of the rows that share a factor row, and of those of attack inputs.
 struct BlockStep<'a, Uses> {
     kernels: Kernels,
     architecture: Architecture,
     real: AdamStep,
     factor: AdamStep,
+    attack: AdamStep,
     gradient: &'a TransformerGradient,
     uses: Uses,
 }
@@ -135,7 +143,8 @@ impl<Uses: Fn(usize) -> bool> BlockStep<'_, Uses> {
                 continue;
             }
             touched = true;
-            for (block, (gradient, total)) in self.gradient.row(king, piece_row).zip(&mut totals).enumerate() {
+            let row = features.set().piece_rows() * king + piece_row;
+            for (block, (gradient, total)) in self.gradient.row(row).zip(&mut totals).enumerate() {
                 adam(&self.real, king, block, gradient);
                 total.iter_mut().zip(gradient).for_each(|(sum, term)| *sum += term);
             }
@@ -144,6 +153,19 @@ impl<Uses: Fn(usize) -> bool> BlockStep<'_, Uses> {
             for (block, total) in totals.iter().enumerate() {
                 adam(&self.factor, factor(features), block, total);
             }
+        }
+    }
+
+    /// Updates the row of an attack input, which is shared by all kings like a factor row.
+    fn run_attack(&self, attack: usize, weights: &mut [f32], first: &mut [f32], second: &mut [f32]) {
+        let row = self.architecture.features.set().active_rows() + attack;
+        if !(self.uses)(row) {
+            return;
+        }
+        for (block, gradient) in self.gradient.row(row).enumerate() {
+            let range = block * COLUMNS..(block + 1) * COLUMNS;
+            let moments = (&mut first[range.clone()], &mut second[range.clone()]);
+            self.kernels.adam(&self.attack, &mut weights[range], moments.0, moments.1, gradient);
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::nnue::Architecture;
 use crate::train::model::dense::DenseParameters;
-use crate::train::model::psqt::{block, folded};
+use crate::train::model::psqt::{block, layout};
 use crate::train::samples::active::Active;
 
 /// One value per row and layer stack, in the order of the trainer's rows; empty for nets without piece-square values.
@@ -16,7 +16,7 @@ pub struct PsqtRows {
 impl PsqtRows {
     /// Returns zeros.
     pub fn zeros(architecture: Architecture) -> Self {
-        let rows = architecture.features.set().active_rows();
+        let rows = layout(architecture).active_rows();
         Self { architecture, values: vec![0.0; rows * architecture.psqt] }
     }
 
@@ -28,14 +28,13 @@ impl PsqtRows {
         }
         let rows = self.values.chunks_exact_mut(architecture.psqt);
         for (row, out) in rows.enumerate() {
-            let (king, piece_row) = architecture.features.set().king_and_piece_row(row);
-            let values = folded(&dense.psqt, architecture, piece_row, king);
+            let values = layout(architecture).folded(&dense.psqt, row);
             out.iter_mut().zip(values).for_each(|(out, value)| *out = value);
         }
     }
 
     /// Returns the piece-square output of a position: half the difference of both sides' sums, for its stack.
-    pub fn output(&self, active: &Active, stack: usize) -> f32 {
+    pub fn output(&self, active: Active, stack: usize) -> f32 {
         if self.values.is_empty() {
             return 0.0;
         }
@@ -45,7 +44,7 @@ impl PsqtRows {
     }
 
     /// Adds the gradient by the values for a position whose output has the derivative `delta`.
-    pub fn add_gradient(&mut self, active: &Active, stack: usize, delta: f32) {
+    pub fn add_gradient(&mut self, active: Active, stack: usize, delta: f32) {
         if self.values.is_empty() {
             return;
         }
@@ -63,9 +62,12 @@ impl PsqtRows {
         if self.values.is_empty() {
             return;
         }
-        let buckets = self.values.chunks_exact(architecture.features.set().piece_rows() * width);
-        for (king, rows) in buckets.enumerate() {
-            let blocks = total.psqt.chunks_exact_mut(block(architecture));
+        let layout = layout(architecture);
+        let (pieces, attacks) = self.values.split_at(layout.first_attack() * width);
+        let (total_blocks, total_attacks) = total.psqt.split_at_mut(layout.blocks());
+        add(total_attacks, attacks);
+        for (king, rows) in pieces.chunks_exact(layout.piece_rows * width).enumerate() {
+            let blocks = total_blocks.chunks_exact_mut(block(architecture));
             for (block, row) in blocks.zip(rows.chunks_exact(width)) {
                 add(&mut block[king * width..][..width], row);
                 let factor = block.len() - width;

@@ -10,7 +10,7 @@ use super::transformer::PackedDeltas;
 use crate::nnue::Architecture;
 use crate::train::model::dense::DenseParameters;
 use crate::train::samples::Sample;
-use crate::train::samples::active::{Active, king_buckets};
+use crate::train::samples::active::{ActiveRows, king_buckets};
 
 /// A shard of a batch, and its buffers.
 pub struct Shard<const L1: usize> {
@@ -20,7 +20,7 @@ pub struct Shard<const L1: usize> {
     pub index: RowIndex,
     /// Deltas of the positions' accumulators.
     pub deltas: PackedDeltas,
-    actives: Vec<Active>,
+    actives: ActiveRows,
     /// End of the positions of each layer stack.
     ends: Vec<usize>,
     buffers: Box<Buffers<L1>>,
@@ -34,9 +34,9 @@ impl<const L1: usize> Shard<L1> {
     pub fn new(architecture: Architecture) -> Self {
         Self {
             samples: Vec::new(),
-            index: RowIndex::new(architecture.features),
+            index: RowIndex::new(architecture),
             deltas: PackedDeltas::empty(),
-            actives: Vec::new(),
+            actives: ActiveRows::default(),
             ends: Vec::new(),
             buffers: Box::new(Buffers::zeros()),
             gradient: Box::new(Gradient::zeros(architecture)),
@@ -64,9 +64,10 @@ impl<const L1: usize> Shard<L1> {
         let end = |number| self.samples.partition_point(|sample| bucket(sample) <= number);
         self.ends.clear();
         self.ends.extend((0..architecture.buckets).map(end));
-        let active = |sample: &Sample| Active::of(features, &sample.record, sample.mirrored);
         self.actives.clear();
-        self.actives.extend(self.samples.iter().map(active));
+        for sample in &self.samples {
+            self.actives.push(architecture, &sample.record, sample.mirrored);
+        }
     }
 
     /// Returns the groups of positions that are processed together, each with its stack.
@@ -90,10 +91,10 @@ impl<const L1: usize> Shard<L1> {
         let inputs = context.snapshot.architecture.inputs();
         let penalty = weight * context.loss.sparsity / inputs as f32;
         for (stack, group) in self.groups() {
-            self.buffers.forward(context, stack, &self.actives[group.clone()]);
+            self.buffers.forward(context, stack, self.actives.range(group.clone()));
             let mut deltas = [0.0; GROUP];
             for (at, sample) in self.samples[group.clone()].iter().enumerate() {
-                let active = &self.actives[group.start + at];
+                let active = self.actives.get(group.start + at);
                 let psqt = context.snapshot.psqt.output(active, stack);
                 let output = self.buffers.output(at) + psqt;
                 let (loss, delta) = context.loss.of(output, context.loss.target(&sample.record));
@@ -114,10 +115,10 @@ impl<const L1: usize> Shard<L1> {
         self.activate(context.snapshot.architecture);
         let mut total = 0.0;
         for (stack, group) in self.groups() {
-            self.buffers.forward(context, stack, &self.actives[group.clone()]);
+            self.buffers.forward(context, stack, self.actives.range(group.clone()));
             for (at, sample) in self.samples[group.clone()].iter().enumerate() {
                 let target = context.loss.target(&sample.record);
-                let psqt = context.snapshot.psqt.output(&self.actives[group.start + at], stack);
+                let psqt = context.snapshot.psqt.output(self.actives.get(group.start + at), stack);
                 total += f64::from(context.loss.of(self.buffers.output(at) + psqt, target).0);
             }
         }

@@ -9,7 +9,7 @@ use crate::nnue::Architecture;
 use crate::train::model::Model;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::scales::{ACTIVATION_ONE, HIDDEN};
-use crate::train::model::transformer::{block, factor};
+use crate::train::model::transformer::layout;
 use crate::train::step::layout::{FIXED_ONE, FixedRow, Hidden, InputMajor, LANES, Row, Tile};
 use crate::train::step::psqt::PsqtRows;
 use crate::train::step::simd::Kernels;
@@ -20,7 +20,7 @@ use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 pub struct Snapshot<const L1: usize> {
     /// The model's shape.
     pub architecture: Architecture,
-    /// `[kings][piece rows][L1]`, real plus factor.
+    /// `[kings][piece rows][L1]`, real plus factor; then `[attack inputs][L1]`.
     pub rows: Zeroed<i16>,
     /// The transformer's bias.
     pub bias: FixedRow<L1>,
@@ -50,7 +50,7 @@ impl<const L1: usize> Snapshot<L1> {
         let architecture = model.architecture;
         let mut snapshot = Self {
             architecture,
-            rows: zeroed_slice_or_abort(architecture.features.set().active_rows() * L1),
+            rows: zeroed_slice_or_abort(layout(architecture).active_rows() * L1),
             bias: [0; L1],
             stacks: (0..architecture.buckets).map(|_| LayerStack::zeros(architecture)).collect(),
             psqt: PsqtRows::zeros(architecture),
@@ -63,13 +63,13 @@ impl<const L1: usize> Snapshot<L1> {
     /// Copies the dense tensors, and the rows for which `selected` is true (in parallel, in the current thread pool).
     pub fn take(&mut self, kernels: Kernels, model: &Model, selected: impl Fn(usize) -> bool + Sync) {
         self.take_dense(model);
-        let (architecture, is_rounded) = (self.architecture, self.is_rounded);
-        let (blocks, size) = (&model.transformer, block(architecture));
+        let (layout, is_rounded) = (layout(self.architecture), self.is_rounded);
         self.rows.as_chunks_mut::<L1>().0.par_iter_mut().enumerate().for_each(|(row, out)| {
             if selected(row) {
-                let (king, piece_row) = architecture.features.set().king_and_piece_row(row);
-                let rows: &[Row<L1>] = blocks[piece_row * size..][..size].as_chunks::<L1>().0;
-                kernels.fold(&rows[king], &rows[factor(architecture.features)], out);
+                let (real, factor) = layout.entries(&model.transformer, row);
+                let zeros = &const { [0.0; L1] };
+                let factor = factor.map_or(zeros, as_row);
+                kernels.fold(as_row(real), factor, out);
                 if is_rounded {
                     round(out);
                 }
@@ -88,6 +88,11 @@ impl<const L1: usize> Snapshot<L1> {
             stack.take(self.architecture, dense, number);
         }
     }
+}
+
+/// Returns an entry of the transformer's table as a row.
+fn as_row<const L1: usize>(entry: &[f32]) -> &Row<L1> {
+    entry.first_chunk().expect("an entry has the width of the net")
 }
 
 /// Rounds a row to the precision of the file.

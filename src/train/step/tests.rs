@@ -2,18 +2,25 @@
 
 use super::*;
 use crate::data::Record;
+use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture};
 use crate::train::integer::ExportReport;
 use crate::train::model::dense::WEIGHTS;
 use crate::train::model::shapes::{self, of_width};
-use crate::train::model::transformer::{block, factor};
+use crate::train::model::transformer::{block, factor, layout};
 use crate::train::samples::random_games::positions;
 use crate::train::step::optimiser::{Moments, OptimiserSettings};
 use crate::util::rng::SplitMix64;
 use shakmaty::{Color, Square};
 
-const SETTINGS: OptimiserSettings =
-    OptimiserSettings { real_rate: 1.0, real_decay: 0.0, factor_decay: 0.0, decay: 0.0, output_scale: 1.0 };
+const SETTINGS: OptimiserSettings = OptimiserSettings {
+    real_rate: 1.0,
+    attack_rate: 1.0,
+    real_decay: 0.0,
+    factor_decay: 0.0,
+    decay: 0.0,
+    output_scale: 1.0,
+};
 const LOSS: Loss = Loss { lambda: 0.8, ..Loss::SQUARES };
 
 /// Runs a check for every width and activation.
@@ -121,7 +128,10 @@ fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
     let king = set.view(Color::White, Square::E1).king.into();
     let piece_row = 8;
     assert!(trainer.shards[0].index.uses(set.piece_rows() * king + piece_row));
-    let row_of = |king: usize| -> Vec<f32> { trainer.transformer.row(king, piece_row).flatten().copied().collect() };
+    let row_of = |king: usize| -> Vec<f32> {
+        let row = set.piece_rows() * king + piece_row;
+        trainer.transformer.row(row).flatten().copied().collect()
+    };
     let (row, mut shared) = (row_of(king), vec![0.0; L1]);
     for king in 0..kings {
         shared.iter_mut().zip(row_of(king)).for_each(|(sum, term)| *sum += term);
@@ -136,6 +146,52 @@ fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
         }
     }
     assert!(largest > 5e-4, "{architecture:?}: the deltas are too small for a meaningful check: {largest}");
+    if architecture.attacks != AttackInputs::None {
+        check_attack_gradients(&mut trainer, &batch);
+    }
+}
+
+/// Checks the gradients of the weights and the piece-square values of the attack inputs that most positions use.
+fn check_attack_gradients<const L1: usize>(trainer: &mut Trainer<L1>, batch: &[Record]) {
+    let architecture = trainer.model.architecture;
+    let (_, dense) = trainer.gradient(&samples(batch));
+    let mut counts = vec![0; architecture.attacks.rows()];
+    trainer.shards[0].index.attacks().for_each(|(attack, users)| counts[attack] += users.len());
+    let mut rows: Vec<usize> = (0..counts.len()).collect();
+    rows.sort_by_key(|&row| std::cmp::Reverse(counts[row]));
+    let (table, psqt) = (layout(architecture), crate::train::model::psqt::layout(architecture));
+    let mut largest = 0.0_f32;
+    for &attack in &rows[..4] {
+        let row: Vec<f32> = trainer.transformer.row(table.first_attack() + attack).flatten().copied().collect();
+        for unit in [steepest(&row), 0, L1 - 1] {
+            let at = table.blocks() + attack * L1 + unit;
+            let expected = difference(&mut trainer.model, batch, |model| &mut model.transformer[at]);
+            assert_near(&format!("{architecture}, attack input {attack} unit {unit}"), row[unit], expected);
+            largest = largest.max(expected.abs());
+        }
+        let first = psqt.blocks() + attack * psqt.width;
+        let at = first + steepest(&dense.psqt[first..][..psqt.width]);
+        let expected = difference(&mut trainer.model, batch, |model| &mut model.dense.psqt[at]);
+        assert_near(&format!("{architecture}, piece-square value of attack input {attack}"), dense.psqt[at], expected);
+    }
+    assert!(largest > 5e-4, "{architecture}: the deltas are too small for a meaningful check: {largest}");
+}
+
+#[test]
+fn step_moves_used_attack_inputs_and_no_others() {
+    let architecture = shapes::for_tests().find(|shape| shape.attacks != AttackInputs::None);
+    let architecture = architecture.expect("a shape with attack inputs");
+    let mut trainer = trainer::<256>(2, architecture);
+    trainer.step(&samples(&positions(64)), 0.01);
+    let table = layout(architecture);
+    let rows = trainer.model.transformer[table.blocks()..].chunks_exact(table.width);
+    let mut used = 0;
+    for (attack, row) in rows.enumerate() {
+        let uses = is_used(&trainer.shards, table.first_attack() + attack);
+        assert_eq!(row.iter().any(|&weight| weight != 0.0), uses, "attack input {attack}");
+        used += usize::from(uses);
+    }
+    assert!(used > 100 && used < architecture.attacks.rows(), "{used}");
 }
 
 #[test]

@@ -9,6 +9,8 @@ use super::layout::{COLUMNS, Deltas, PackedColumns};
 use super::row_index::RowIndex;
 use super::simd::Kernels;
 use crate::nnue::Architecture;
+use crate::train::model::rows::{ActiveRow, RowLayout};
+use crate::train::model::transformer::layout;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// The deltas of a shard's accumulators, in bfloat16.
@@ -47,24 +49,30 @@ impl PackedDeltas {
 
 /// The gradient of all rows that a batch uses.
 pub struct TransformerGradient {
-    architecture: Architecture,
-    /// `[kings][L1 / COLUMNS][piece rows][COLUMNS]`.
+    layout: RowLayout,
+    /// `[kings][L1 / COLUMNS][piece rows][COLUMNS]`, then `[L1 / COLUMNS][attack inputs][COLUMNS]`. Only the attack
+    /// inputs that the batch uses are valid.
     sums: Zeroed<[f32; COLUMNS]>,
 }
 
 impl TransformerGradient {
     /// Returns a gradient of zeros.
     pub fn zeros(architecture: Architecture) -> Self {
-        let blocks = architecture.l1 / COLUMNS;
-        Self { architecture, sums: zeroed_slice_or_abort(blocks * architecture.features.set().active_rows()) }
+        let layout = layout(architecture);
+        Self { layout, sums: zeroed_slice_or_abort(layout.width / COLUMNS * layout.active_rows()) }
+    }
+
+    /// Number of blocks of columns.
+    fn blocks(&self) -> usize {
+        self.layout.width / COLUMNS
     }
 
     /// Sums the deltas of the shards' accumulators, in parallel in the current thread pool. Each sum has a fixed order,
     /// so the result does not depend on the threads' timing.
     pub fn sum(&mut self, kernels: Kernels, shards: &[(&RowIndex, &PackedDeltas)]) {
-        let blocks = self.architecture.l1 / COLUMNS;
-        let piece_rows = self.architecture.features.set().piece_rows();
-        self.sums.par_chunks_exact_mut(piece_rows).enumerate().for_each(|(number, sums)| {
+        let (blocks, layout) = (self.blocks(), self.layout);
+        let (pieces, attacks) = self.sums.split_at_mut(blocks * layout.first_attack());
+        pieces.par_chunks_exact_mut(layout.piece_rows).enumerate().for_each(|(number, sums)| {
             let (king, block) = (number / blocks, number % blocks);
             sums.fill([0.0; COLUMNS]);
             for (index, deltas) in shards {
@@ -78,12 +86,28 @@ impl TransformerGradient {
                 }
             }
         });
+        attacks.par_chunks_exact_mut(layout.attack_rows.max(1)).enumerate().for_each(|(block, sums)| {
+            for (row, sums) in sums.iter_mut().enumerate() {
+                if shards.iter().any(|(index, _)| index.uses_attack(row)) {
+                    *sums = [0.0; COLUMNS];
+                }
+            }
+            for (index, deltas) in shards {
+                let deltas = deltas.block(block);
+                for (row, users) in index.attacks() {
+                    kernels.add_rows(deltas, users, &mut sums[row]);
+                }
+            }
+        });
     }
 
-    /// Returns the gradient of a row, block by block.
-    pub fn row(&self, king: usize, piece_row: usize) -> impl Iterator<Item = &[f32; COLUMNS]> {
-        let blocks = self.architecture.l1 / COLUMNS;
-        let piece_rows = self.architecture.features.set().piece_rows();
-        (0..blocks).map(move |block| &self.sums[(king * blocks + block) * piece_rows + piece_row])
+    /// Returns the gradient of an active row, block by block.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = &[f32; COLUMNS]> {
+        let (blocks, layout) = (self.blocks(), self.layout);
+        let (start, step) = match layout.active_row(row) {
+            ActiveRow::Piece { king, piece_row } => (king * blocks * layout.piece_rows + piece_row, layout.piece_rows),
+            ActiveRow::Attack(attack) => (blocks * layout.first_attack() + attack, layout.attack_rows),
+        };
+        (0..blocks).map(move |block| &self.sums[start + block * step])
     }
 }

@@ -1,0 +1,100 @@
+//! Layout of the tables with an entry for each row of the first layer: weights, piece-square values, and the moments of
+//! both.
+//!
+//! The rows of pieces on squares come first, in blocks: for each piece row its real rows, one per king bucket, and last
+//! the factor row that they share. The rows of attack inputs follow. They do not depend on the king and have no factor
+//! row.
+//!
+//! *Active rows* are numbered in another order, that of the positions' features and of a file: the piece rows of the
+//! first king bucket, those of the next ones, and then the rows of attack inputs.
+
+use crate::nnue::Architecture;
+
+/// Layout of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct RowLayout {
+    /// Numbers of an entry.
+    pub width: usize,
+    /// King buckets.
+    pub kings: usize,
+    /// Piece rows of a king bucket.
+    pub piece_rows: usize,
+    /// Rows of attack inputs.
+    pub attack_rows: usize,
+}
+
+/// What an active row stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ActiveRow {
+    /// A piece on a square.
+    Piece {
+        /// King bucket.
+        king: usize,
+        /// Row within the bucket.
+        piece_row: usize,
+    },
+    /// An attack input, numbered from 0.
+    Attack(usize),
+}
+
+impl RowLayout {
+    /// Returns the layout of a table with entries of `width` numbers.
+    pub fn new(architecture: Architecture, width: usize) -> Self {
+        let set = architecture.features.set();
+        Self { width, kings: set.kings, piece_rows: set.piece_rows(), attack_rows: architecture.attacks.rows() }
+    }
+
+    /// Numbers of a block: one entry per king bucket and, last, that of the factor row.
+    pub fn block(self) -> usize {
+        (self.kings + 1) * self.width
+    }
+
+    /// Numbers of all blocks, before those of attack inputs.
+    pub fn blocks(self) -> usize {
+        self.piece_rows * self.block()
+    }
+
+    /// Numbers of the table.
+    pub fn len(self) -> usize {
+        self.blocks() + self.attack_rows * self.width
+    }
+
+    /// The first active row of attack inputs.
+    pub fn first_attack(self) -> usize {
+        self.kings * self.piece_rows
+    }
+
+    /// Number of active rows.
+    pub fn active_rows(self) -> usize {
+        self.first_attack() + self.attack_rows
+    }
+
+    /// Returns the meaning of an active row.
+    #[inline]
+    pub fn active_row(self, row: usize) -> ActiveRow {
+        match row.checked_sub(self.first_attack()) {
+            Some(attack) => ActiveRow::Attack(attack),
+            None => ActiveRow::Piece { king: row / self.piece_rows, piece_row: row % self.piece_rows },
+        }
+    }
+
+    /// Returns the entries that make up an active row: that of the row, and that of its factor row if it has one.
+    #[inline]
+    pub fn entries(self, table: &[f32], row: usize) -> (&[f32], Option<&[f32]>) {
+        let entry = |start: usize| &table[start..][..self.width];
+        match self.active_row(row) {
+            ActiveRow::Piece { king, piece_row } => {
+                let block = piece_row * self.block();
+                (entry(block + king * self.width), Some(entry(block + self.kings * self.width)))
+            }
+            ActiveRow::Attack(attack) => (entry(self.blocks() + attack * self.width), None),
+        }
+    }
+
+    /// Returns an active row as in the exported net: real plus factor.
+    pub fn folded(self, table: &[f32], row: usize) -> impl Iterator<Item = f32> + '_ {
+        let (real, factor) = self.entries(table, row);
+        let factor = factor.into_iter().flatten().copied().chain(std::iter::repeat(0.0));
+        real.iter().zip(factor).map(|(real, factor)| real + factor)
+    }
+}
