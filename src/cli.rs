@@ -7,6 +7,8 @@ mod dispatch;
 mod manual;
 #[cfg(all(target_os = "wasi", not(feature = "full")))]
 mod module;
+mod names;
+mod numbers;
 #[cfg(feature = "full")]
 mod training;
 mod version;

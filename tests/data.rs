@@ -132,7 +132,7 @@ fn errors_name_the_file() {
         ("a.bin", [0; 80].as_slice()),
         ("a.binpack", b"BIN?\x08\0\0\0garbage!"),
         ("a.plain", b"hello\n"),
-        ("a.pgn", b""),
+        ("a.xyz", b""),
     ] {
         let path = folder.file(name, bytes);
         let error = reader::for_each(&path, |_| Ok(())).expect_err(name);

@@ -46,7 +46,7 @@ fn convert_round_trips_every_format() {
     let folder = Folder::new("convert");
     let games = random_games(1, 100);
     let first = folder.file("a.binpack", &encode(Format::Binpack, &games));
-    let names = ["b.bin", "c.plain", "d.bin", "e.binpack"].map(|name| folder.path(name));
+    let names = ["b.bin.gz", "c.plain.zst", "d.bin", "e.binpack"].map(|name| folder.path(name));
     let mut from = &first;
     for to in &names {
         succeed(&["convert"], &[from, to]);
@@ -54,7 +54,7 @@ fn convert_round_trips_every_format() {
         from = to;
     }
     let bytes = |path: &Path| fs::read(path).expect("a file");
-    assert!(bytes(&names[0]) == bytes(&names[2]));
+    assert!(bytes(&names[2]) == encode(Format::Bin, &games));
     assert!(bytes(&first) == bytes(&names[3]));
     let both = folder.path("both.bin");
     let part = ["convert", "--skip", "10", "--limit", "4000"];
@@ -186,7 +186,7 @@ fn trees(seed: u64, count: usize) -> (Vec<u8>, Vec<Entry>) {
             let path: Vec<PackedMove> = moves.map(Move::bits_of).collect();
             let score = rng.below(6000) as i16 - 3000;
             encoder.sample(&path, score).expect("a path of possible moves");
-            let mut entry = Entry { score, ..Entry::of(&position) };
+            let mut entry = Entry { score, score_alone: true, ..Entry::of(&position) };
             entry.set_result(white);
             all.push(entry);
         }
@@ -324,4 +324,157 @@ fn failed_command_keeps_the_old_output_and_no_temporary_file() {
     let output = data(&["convert"], &[&positions, &folder.path("a.binpack")]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("without a move"));
     assert!(!output.status.success());
+}
+
+/// Commands that write a file from inputs.
+const WRITERS: [&[&str]; 5] = [
+    &["convert"],
+    &["filter"],
+    &["shuffle"],
+    &["dedupe"],
+    &["relabel", concat!("--label=", env!("CARGO_MANIFEST_DIR"), "/nets/default.nnue")],
+];
+
+#[test]
+fn bad_inputs_never_change_an_existing_output() {
+    let folder = Folder::new("bad-inputs");
+    let games = random_games(11, 20);
+    let good = encode(Format::Bin, &games);
+    let text = encode(Format::Plain, &games);
+    let bullet = encode(Format::Bulletformat, &games);
+    let binpack = encode(Format::Binpack, &games);
+    let without_end = text.len() - 2;
+    let inputs: [(&str, &[u8], &str); 12] = [
+        ("hello.binpack", b"hello\n", "this is other text"),
+        ("hello.tree", b"hello\n", "this is other text"),
+        ("hello.bin", b"hello\n", "this is other text"),
+        ("short.bin", &[1, 2, 3], "it has only 3 bytes of an incomplete record"),
+        ("cut.plain", &text[..without_end], "5 lines of an incomplete entry"),
+        ("cut.bin", &good[..good.len() - 1], "39 bytes of an incomplete record"),
+        ("cut.binpack", &binpack[..binpack.len() - 1], "bytes of an incomplete block"),
+        ("empty.bin", b"", "there is no position to write"),
+        ("records.bin", &bullet, "these are bulletformat's 32-byte records; rename it to"),
+        ("other.bf", &good, "these are the 40-byte records of a .bin; rename it to"),
+        ("other.bin", &binpack, "this is a .binpack; rename it to"),
+        ("broken.pgn", b"[Result \"1-0\"]\n\n1. e4 Ke4 1-0\n", "game 1"),
+    ];
+    for (name, bytes, why) in inputs {
+        let input = folder.file(name, bytes);
+        let old = folder.file("old.bin", &good);
+        for arguments in WRITERS {
+            let output = data(arguments, &[&input, &old]);
+            let err = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(1), "{arguments:?} {name}: {err}");
+            // Filters of an empty file name their own reason.
+            let expected = if name == "empty.bin" && arguments[0] == "filter" { "no position passes" } else { why };
+            assert!(
+                err.contains(expected) && (name == "empty.bin" || err.contains(name)),
+                "{arguments:?} {name}: {err}"
+            );
+            assert!(fs::read(&old).expect("the old file") == good, "{arguments:?} {name}");
+        }
+        let split = data(&["split", &format!("--into={}=1", old.display())], &[&input]);
+        assert_eq!(split.status.code(), Some(1), "split {name}");
+        assert!(fs::read(&old).expect("the old file") == good, "split {name}");
+        fs::remove_file(&input).expect("the input");
+    }
+}
+
+#[test]
+fn lenient_uses_the_rest_of_a_truncated_file() {
+    let folder = Folder::new("lenient");
+    let games = random_games(12, 20);
+    let bytes = encode(Format::Bin, &games);
+    let cut = folder.file("cut.bin", &bytes[..bytes.len() - 1]);
+    let out = folder.path("out.bin");
+    succeed(&["convert", "--lenient"], &[&cut, &out]);
+    assert!(entries(&out) == games[..games.len() - 1]);
+}
+
+#[test]
+fn limit_stops_before_the_rest_is_read() {
+    let folder = Folder::new("limit");
+    let games = random_games(13, 20);
+    let mut bytes = encode(Format::Bin, &games);
+    let damage = 200 * bin::RECORD_BYTES;
+    bytes[damage..damage + bin::RECORD_BYTES].fill(255);
+    let [input, out] = [folder.file("damaged.bin", &bytes), folder.path("out.bin")];
+    succeed(&["convert", "--limit", "10"], &[&input, &folder.path("missing.bin"), &out]);
+    assert!(entries(&out) == games[..10]);
+    succeed(&["convert", "--skip", "5", "--limit", "0.1k"], &[&input, &out]);
+    assert!(entries(&out) == games[5..105]);
+}
+
+#[test]
+fn formats_of_other_trainers_keep_labels() {
+    let folder = Folder::new("foreign");
+    let mut games = random_games(14, 30);
+    games[3].score = NO_SCORE;
+    let from = folder.file("a.bin", &encode(Format::Bin, &games));
+    games.remove(3);
+    let labels = |all: &[Entry]| all.iter().map(|e| (e.score, e.result, e.board.count())).collect::<Vec<_>>();
+    for name in ["b.bf", "b.bullet.txt", "c.txt.gz", "b.bf.zst"] {
+        let to = folder.path(name);
+        if name == "c.txt.gz" {
+            // The content of a .txt decides between .plain and bullet's text.
+            let text = entries(&folder.path("b.bullet.txt"));
+            fs::write(folder.path("c.txt"), encode(Format::BulletText, &text)).expect("room");
+            assert!(labels(&entries(&folder.path("c.txt"))) == labels(&games));
+            continue;
+        }
+        succeed(&["convert"], &[&from, &to]);
+        assert!(labels(&entries(&to)) == labels(&games), "{name}");
+    }
+    let epd = folder.path("b.epd");
+    succeed(&["convert"], &[&from, &epd]);
+    // Centipawns are half as fine as engine units.
+    let near = |(a, b): (&Entry, &Entry)| (a.score - b.score).abs() <= 1 && a.result == b.result && a.m == b.m;
+    let read: Vec<Entry> = entries(&epd).into_iter().filter(|entry| entry.score != NO_SCORE).collect();
+    assert!(read.len() == games.len() && read.iter().zip(&games).all(near));
+}
+
+#[test]
+fn formats_of_games_keep_labels_and_moves() {
+    let folder = Folder::new("games");
+    let mut games = random_games(15, 30);
+    // A position without a score stays in its game.
+    games[3].score = NO_SCORE;
+    let from = folder.file("a.bin", &encode(Format::Bin, &games));
+    for name in ["b.vf", "b.viri.gz", "b.pgn.zst", "c.pgn"] {
+        let to = folder.path(name);
+        succeed(&["convert"], &[&from, &to]);
+        let mut expected = games.clone();
+        let is_pgn = name.contains("pgn");
+        if is_pgn {
+            expected.remove(3);
+        }
+        let found = entries(&to);
+        assert_eq!(found.len(), expected.len(), "{name}");
+        for (found, expected) in found.iter().zip(&expected) {
+            let limit = if is_pgn { 28_000 } else { 30_000 };
+            let score = if expected.score == NO_SCORE { NO_SCORE } else { expected.score.clamp(-limit, limit) };
+            // Centipawns in PGN are half as fine as engine units.
+            assert!((found.score - score).abs() <= i16::from(is_pgn), "{name}: {} {score}", found.score);
+            let same = Entry { score: found.score, ..*expected };
+            assert_eq!(*found, same, "{name}");
+        }
+    }
+    // Thirty games, not one for each position.
+    let text = fs::read_to_string(folder.path("c.pgn")).expect("a text");
+    assert_eq!(text.matches("[Result").count(), 30);
+}
+
+#[test]
+fn score_unit_converts_scores_to_engine_units() {
+    let folder = Folder::new("units");
+    let text = "4k3/8/8/8/8/8/4P3/4K3 b - - 0 9 | 50 | 1.0\n";
+    let input = folder.file("a.txt", text.as_bytes());
+    let out = folder.path("b.bin");
+    for (unit, score) in [("engine", -50), ("cp", -100), ("2.5", -125)] {
+        succeed(&["convert", "--score-unit", unit], &[&input, &out]);
+        assert_eq!(entries(&out)[0].score, score, "{unit}");
+    }
+    let pgn = folder.file("a.pgn", b"1. e4 {[%eval 0.5]} e5 {[%eval 0.25]} 2. Nf3 1-0\n");
+    succeed(&["convert"], &[&pgn, &out]);
+    assert_eq!(entries(&out).iter().map(|entry| entry.score).collect::<Vec<_>>(), [-100, 50]);
 }

@@ -278,3 +278,28 @@ fn errors_name_the_file() {
     let stream = Stream::open(&cut).expect("a truncated file");
     assert!((63_800..64_000).contains(&stream.window_len()));
 }
+
+#[test]
+fn formats_of_other_trainers_are_read_in_chunks() {
+    let folder = Folder::new("stream-foreign");
+    let entries: Vec<Entry> =
+        games(0, 60_000).into_iter().map(|entry| Entry { score: entry.score % 29_000, ..entry }).collect();
+    let mut wanted: Vec<i16> = entries.iter().map(|entry| entry.score).collect();
+    wanted.sort_unstable();
+    for name in ["a.bf", "a.bullet.txt", "a.epd"] {
+        let path = write(&folder, name, &entries);
+        let mut stream = Stream::open(&options(&[path])).expect(name);
+        assert_eq!(stream.window_len(), 60_000, "{name}");
+        let mut scores: Vec<i16> = next(&mut stream, 60_000).iter().map(|record| record.score).collect();
+        scores.sort_unstable();
+        // EPD has centipawns, half as fine as engine units.
+        let close = |(a, b): (&i16, &i16)| (a - b).abs() <= if name == "a.epd" { 1 } else { 0 };
+        assert!(scores.iter().zip(&wanted).all(close), "{name}");
+    }
+    let pgn = options(&[folder.file("a.pgn", b"1. e4 {[%eval 0.5]} e5 *\n")]);
+    let error = format!("{:#}", Stream::open(&pgn).err().expect("games"));
+    assert!(error.contains("zoothera data convert"), "{error}");
+    let foreign = options(&[folder.file("b.bin", b"hello\n")]);
+    let error = format!("{:#}", Stream::open(&foreign).err().expect("text"));
+    assert!(error.contains("b.bin is not a .bin file of positions: this is other text"), "{error}");
+}

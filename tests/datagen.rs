@@ -246,8 +246,12 @@ fn finished_file_can_be_extended_only_with_the_same_settings() {
         let error = refused("sample", &long, &arguments);
         assert!(error.contains(why), "{error}");
     }
-    let error = refused("sample", &folder.path("a.pgn"), &format!("--positions 9 {rest}"));
-    assert!(error.contains("extension"), "{error}");
+    for (name, why) in
+        [("a.xyz", "unknown file extension"), ("a.pgn", "a position without a move, which PGN cannot store")]
+    {
+        let error = refused("sample", &folder.path(name), &format!("--positions 9 {rest}"));
+        assert!(error.contains(why), "{error}");
+    }
 }
 
 fn position(entry: &Entry) -> Position {

@@ -63,9 +63,11 @@ fn killed_run_ends_with_the_same_blocks_and_nets() {
     );
     let (out, err) = done(distill(&folder, "whole", &new));
     assert!(out.starts_with("3 rounds") && out.contains("best.nnue"), "{out}");
-    // One line for each round, and no progress bar, because standard error is not a terminal.
+    // A line for each round and phase, and no progress bar, because standard error is not a terminal.
     assert_eq!(err.lines().filter(|line| line.starts_with("round ")).count(), 3, "{err}");
-    assert_eq!(err.lines().count(), 3, "{err}");
+    let phases = ["  round 1, sampling 4.0 k positions", "  round 3, training on 16.0 k positions"];
+    assert!(phases.iter().all(|phase| err.lines().any(|line| line == *phase)), "{err}");
+    assert_eq!(err.lines().count(), 10, "{err}");
     assert!(err.contains("against round 1") && err.contains("held out 0."), "{err}");
 
     for pause in pauses(5, 2500) {
@@ -99,8 +101,12 @@ fn killed_run_ends_with_the_same_blocks_and_nets() {
     assert!(out.starts_with("4 rounds"), "{out}");
     assert!(!folder.path("killed/round-00003.checkpoint").exists(), "files of older rounds remain");
 
-    // A different seed, number of threads or teacher is a different run.
-    for (from, to, name) in [("--millions", "--seed 2 --millions", "seed"), ("--threads 2", "--threads 1", "threads")] {
+    // A different seed, number of threads or block is a different run; the error names the option.
+    for (from, to, name) in [
+        ("--millions", "--seed 2 --millions", "seed was 1 and is now 2"),
+        ("--threads 2", "--threads 1", "threads was 2 and is now 1"),
+        ("--block 0.004", "--block 0.005", "block was 0.004 and is now 0.005"),
+    ] {
         let error = refused(distill(&folder, "killed", &new.replace(from, to)));
         assert!(error.contains(name) && error.contains("other settings"), "{error}");
     }
@@ -168,4 +174,24 @@ fn unusable_inputs_are_refused_before_the_first_round() {
     assert!(error.contains("has other files but no run of distill"), "{error}");
     let error = refused(distill(&folder, "other", &good));
     assert!(error.contains("is not a folder"), "{error}");
+}
+
+#[test]
+fn short_run_scales_its_blocks_and_makes_a_net() {
+    let folder = Folder::new("distill-hours");
+    let tiny = TINY.replace("--block 0.004 ", "");
+    let short = format!("--teacher {DEFAULT_NET} --student new {tiny} --hours 0.002");
+    let (out, err) = done(distill(&folder, "run", &short));
+    assert!(out.contains("best.nnue") && err.contains("round 1, sampling "), "{out}{err}");
+    assert!(err.contains(" left"), "{err}");
+    let state: serde_json::Value = serde_json::from_slice(&bytes(&folder.path("run/distill.json"))).expect("JSON");
+    let block = state["block"].as_f64().expect("a block");
+    assert!((0.02..1.0).contains(&block), "{block}");
+    // The last game of a block is complete.
+    let positions = state["rounds"][0]["positions"].as_f64().expect("a number");
+    assert!((1.0..1.1).contains(&(positions / 1e6 / block)), "{positions}");
+    // The same command continues with the same blocks.
+    let longer = short.replace("0.002", "1");
+    let error = refused(distill(&folder, "run", &longer.replace("--hours", "--block 0.1 --hours")));
+    assert!(error.contains("block was scaled to --hours and is now 0.1"), "{error}");
 }

@@ -9,7 +9,7 @@ use anyhow::Result;
 use anyhow::bail;
 use clap::{CommandFactory as _, Parser};
 
-use super::{Cli, Command};
+use super::{Cli, Command, names, numbers};
 #[cfg(feature = "full")]
 use super::{manual, training};
 use crate::tools::play::PlayArgs;
@@ -76,7 +76,8 @@ fn run_arguments(arguments: &[String]) -> Result<()> {
     if words.contains(&verb) || (quoted && matches!(verb, "bench" | "eval" | "perft" | "cpu")) {
         return uci::run_with_commands(&group_commands(arguments, &words));
     }
-    let command = Cli::try_parse().unwrap_or_else(|error| print_and_exit(&error)).command;
+    let words = numbers::expanded(&Cli::command(), std::env::args_os());
+    let command = Cli::try_parse_from(words).unwrap_or_else(|error| print_and_exit(&error)).command;
     match command {
         Some(command) => run_command(command),
         None => uci::run(),
@@ -100,7 +101,8 @@ fn print_and_exit(error: &clap::Error) -> ! {
     };
     // A write error on a closed stream cannot be reported anywhere.
     let _ = if error.use_stderr() {
-        write!(io::stderr(), "{}", coloured(use_colour(&io::stderr())))
+        let hint = names::hint(error).unwrap_or_default();
+        write!(io::stderr(), "{}{hint}", coloured(use_colour(&io::stderr())))
     } else {
         write!(io::stdout(), "{}", coloured(use_colour(&io::stdout())))
     };

@@ -6,7 +6,7 @@
 //!       34..36  move: to 6 bits, from 6, promotion 2 (knight 0), kind 2 (1 promotion, 2 en passant, 3 castling)
 //!       36..38  ply of the game
 //!       38      result, from the side to move's view: -1, 0, 1
-//!       39      unused
+//!       39      `S` if the score alone is the label and there is no move (our addition); others ignore the byte
 //! ```
 //!
 //! Fields of the bit stream, least significant bit of each byte first:
@@ -45,6 +45,8 @@ pub const KIND: Kind = Kind {
 const SQUARES: usize = 62;
 /// Nibble of the white king; the black king's is one larger.
 const KING: u8 = 10;
+/// Mark of a record whose score alone is the label.
+const SCORE_ALONE: u8 = b'S';
 /// Records per read.
 const BLOCK: usize = 1 << 14;
 
@@ -99,16 +101,18 @@ pub fn decode(bytes: &[u8; RECORD_BYTES]) -> Option<Entry> {
     let field = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
     let result = bytes[38] as i8;
     let is_valid = bits.at <= 256 && (-1..=1).contains(&result);
+    let m = decode_move(field(34));
     is_valid.then_some(Entry {
         board,
         black_to_move,
         castling,
         ep,
         rule50,
-        m: decode_move(field(34)),
+        m,
         score: field(32) as i16,
         ply: field(36),
         result,
+        score_alone: m.is_none() && bytes[39] == SCORE_ALONE,
     })
 }
 
@@ -188,6 +192,10 @@ pub fn encode(entry: &Entry) -> Result<[u8; RECORD_BYTES]> {
     bytes[34..36].copy_from_slice(&encode_move(entry).to_le_bytes());
     bytes[36..38].copy_from_slice(&entry.ply.to_le_bytes());
     bytes[38] = entry.result as u8;
+    // Other programs leave any value here, so the mark counts only without a move, as samples are.
+    if entry.score_alone && entry.m.is_none() {
+        bytes[39] = SCORE_ALONE;
+    }
     Ok(bytes)
 }
 

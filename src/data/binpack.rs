@@ -112,6 +112,7 @@ pub fn to_entry(entry: &TrainingDataEntry) -> Entry {
         score: entry.score,
         ply: entry.ply,
         result: entry.result.signum() as i8,
+        score_alone: false,
     }
 }
 

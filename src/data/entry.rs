@@ -32,6 +32,9 @@ pub struct Entry {
     pub ply: u16,
     /// Game result from the side to move's view: -1, 0, 1.
     pub result: i8,
+    /// Whether the score alone is the label: the result is unknown, or unrelated to the position because the position
+    /// was sampled from a search tree.
+    pub score_alone: bool,
 }
 
 /// Kind of a move, as the file formats distinguish them.
@@ -68,6 +71,7 @@ impl Entry {
             score: 0,
             ply: ply.min(u32::from(u16::MAX)) as u16,
             result: 0,
+            score_alone: false,
         }
     }
 
@@ -83,6 +87,9 @@ impl Entry {
         record.score = self.score;
         record.ply = self.ply;
         record.result = self.result;
+        if self.score_alone {
+            record.trust_score_alone();
+        }
         record
     }
 
@@ -112,12 +119,21 @@ impl Entry {
 
     /// Whether the side to move is not in check and the move, if any, neither captures nor promotes.
     pub fn is_quiet(&self) -> bool {
-        let quiet_move = self.m.is_none_or(|m| match self.kind_of(m) {
-            MoveKind::Normal => self.board.occupied() >> m.to() as u32 & 1 == 0,
-            MoveKind::Castling => true,
-            MoveKind::Promotion | MoveKind::EnPassant => false,
-        });
-        quiet_move && !self.board.in_check(self.black_to_move)
+        !self.captures_or_promotes() && !self.is_check()
+    }
+
+    /// Whether the move, if any, captures or promotes.
+    pub fn captures_or_promotes(&self) -> bool {
+        self.m.is_some_and(|m| match self.kind_of(m) {
+            MoveKind::Normal => self.board.occupied() >> m.to() as u32 & 1 == 1,
+            MoveKind::Castling => false,
+            MoveKind::Promotion | MoveKind::EnPassant => true,
+        })
+    }
+
+    /// Whether the side to move is in check.
+    pub fn is_check(&self) -> bool {
+        self.board.in_check(self.black_to_move)
     }
 }
 

@@ -15,13 +15,27 @@ pub struct Filter {
     pub min_ply: u16,
     /// Keep only positions whose best move neither captures nor promotes, and that are not in check.
     pub quiet: bool,
+    /// Keep only positions whose best move neither captures nor promotes.
+    pub no_captures: bool,
+    /// Keep only positions that are not in check.
+    pub no_checks: bool,
     /// Smallest number of pieces on the board, kings included.
     pub min_pieces: u32,
+    /// Largest number of pieces on the board, kings included.
+    pub max_pieces: u32,
 }
 
 impl Default for Filter {
     fn default() -> Self {
-        Self { max_score: 3000, min_ply: 0, quiet: true, min_pieces: 0 }
+        Self {
+            max_score: 3000,
+            min_ply: 0,
+            quiet: true,
+            no_captures: false,
+            no_checks: false,
+            min_pieces: 0,
+            max_pieces: 32,
+        }
     }
 }
 
@@ -32,6 +46,12 @@ pub struct FilterArgs {
     /// Keep only positions that are not in check and whose move neither captures nor promotes
     #[arg(long)]
     pub quiet: bool,
+    /// Keep only positions whose move neither captures nor promotes
+    #[arg(long)]
+    pub no_captures: bool,
+    /// Keep only positions that are not in check
+    #[arg(long)]
+    pub no_checks: bool,
     /// Keep only positions with at most this |score|, in engine units
     #[arg(long, value_name = "UNITS", default_value_t = 32_000, value_parser = clap::value_parser!(i16).range(0..))]
     pub max_score: i16,
@@ -41,12 +61,23 @@ pub struct FilterArgs {
     /// Keep only positions with at least N pieces, kings included
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub min_pieces: u32,
+    /// Keep only positions with at most N pieces, kings included
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub max_pieces: u32,
 }
 
 impl FilterArgs {
     /// The filter that the arguments describe.
     pub fn filter(&self) -> Filter {
-        Filter { max_score: self.max_score, min_ply: self.min_ply, quiet: self.quiet, min_pieces: self.min_pieces }
+        Filter {
+            max_score: self.max_score,
+            min_ply: self.min_ply,
+            quiet: self.quiet,
+            no_captures: self.no_captures,
+            no_checks: self.no_checks,
+            min_pieces: self.min_pieces,
+            max_pieces: self.max_pieces,
+        }
     }
 }
 
@@ -57,8 +88,9 @@ impl Filter {
         entry.score.unsigned_abs() <= self.max_score.unsigned_abs()
             && entry.score != NO_SCORE
             && entry.ply >= self.min_ply
-            && entry.board.count() >= self.min_pieces
-            && (!self.quiet || entry.is_quiet())
+            && (self.min_pieces..=self.max_pieces).contains(&entry.board.count())
+            && (!(self.quiet || self.no_captures) || !entry.captures_or_promotes())
+            && (!(self.quiet || self.no_checks) || !entry.is_check())
     }
 }
 

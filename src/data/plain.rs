@@ -166,7 +166,7 @@ fn push_count(text: &mut String, empty: &mut u8) {
 }
 
 /// UCI notation of a move. Castling is e1g1 from the classical squares, otherwise king takes rook.
-fn uci(entry: &Entry, m: Move) -> String {
+pub fn uci(entry: &Entry, m: Move) -> String {
     let (from, mut to) = (m.from(), m.to());
     let classical = from.file() == File::E && matches!(to.file(), File::A | File::H);
     if classical && entry.kind_of(m) == super::entry::MoveKind::Castling {

@@ -271,7 +271,7 @@ impl Kept {
     fn keep(&mut self, sample: &Sample, paths: &[PackedMove]) {
         let score = sample.value.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
         match self {
-            Self::Entries(entries) => entries.push(Entry { score, ..sample.entry }),
+            Self::Entries(entries) => entries.push(Entry { score, score_alone: true, ..sample.entry }),
             Self::Tree(tree) => {
                 if let Ok(encoder) = tree
                     && let Err(error) = encoder.sample(&paths[sample.path.clone()], score)

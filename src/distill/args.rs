@@ -9,6 +9,12 @@ use crate::gpu::Device;
 
 use crate::train::run::shape::Preset;
 
+/// Millions of new positions in a round, without a limit of time, and at least with one.
+const MAX_BLOCK: f64 = 15.0;
+const MIN_BLOCK: f64 = 0.02;
+/// Rounds of a run whose blocks depend on the time.
+const ROUNDS: f64 = 6.0;
+
 /// Arguments of `distill`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct DistillArgs {
@@ -24,7 +30,8 @@ pub struct DistillArgs {
     /// Folder of the run; the same command continues a run in it
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Start no new round after this many hours
+    /// End after this many hours: no round begins that would end later, and without --block the blocks are small enough
+    /// for about six rounds
     #[arg(long, value_name = "H")]
     pub hours: Option<f64>,
     /// Start no new round after this many millions of new positions
@@ -51,9 +58,9 @@ pub struct DistillArgs {
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "New positions")]
 pub struct SamplingArgs {
-    /// Millions of new positions in a round
-    #[arg(long, value_name = "MILLIONS", default_value_t = 15.0)]
-    pub block: f64,
+    /// Millions of new positions in a round [default: 15, or less for a short run with --hours]
+    #[arg(long, value_name = "MILLIONS")]
+    pub block: Option<f64>,
     /// Gigabytes of blocks to keep; the oldest are removed
     #[arg(long, value_name = "GB", default_value_t = 8.0)]
     pub disk: f64,
@@ -115,9 +122,9 @@ pub struct MeasuringArgs {
     /// Positions, of games that are not trained on, for the held-out loss
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub held_out: u64,
-    /// Rounds between matches against the best net so far; 0 for no matches
-    #[arg(long, value_name = "ROUNDS", default_value_t = 8)]
-    pub match_every: u32,
+    /// Rounds between matches against the best net so far; 0 for no matches [default: 8, or 0 with --hours below 1]
+    #[arg(long, value_name = "ROUNDS")]
+    pub match_every: Option<u32>,
     /// Games of a match, an even number
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u64).range(2..))]
     pub match_games: u64,
@@ -139,7 +146,34 @@ impl DistillArgs {
 
     /// New positions in a round.
     pub fn block_positions(&self) -> u64 {
-        (1e6 * self.sampling.block) as u64
+        (1e6 * self.block()) as u64
+    }
+
+    /// Millions of new positions in a round.
+    pub fn block(&self) -> f64 {
+        self.sampling.block.unwrap_or(MAX_BLOCK)
+    }
+
+    /// Whether the blocks depend on the time.
+    pub fn scales_block(&self) -> bool {
+        self.sampling.block.is_none() && self.hours.is_some()
+    }
+
+    /// Rounds between matches; 0 for no matches.
+    pub fn match_every(&self) -> u32 {
+        let is_short = self.hours.is_some_and(|hours| hours < 1.0);
+        self.measuring.match_every.unwrap_or(if is_short { 0 } else { 8 })
+    }
+
+    /// Millions of new positions in a round such that `seconds` are enough for about [`ROUNDS`] rounds, at `speed`
+    /// sampled positions a second.
+    pub fn block_for(&self, seconds: f64, speed: f64) -> f64 {
+        // MEASURED: a presentation takes an eighth of the time of a sample (docs/training.md); a tenth more for files,
+        // exports and the held-out loss.
+        let cost = 1.1 * (1.0 + self.learning().presentations / 8.0);
+        let millions = seconds / ROUNDS / cost * speed / 1e6;
+        // A round number, which a user can give as --block to repeat the run.
+        (1000.0 * millions).floor().clamp(1000.0 * MIN_BLOCK, 1000.0 * MAX_BLOCK) / 1000.0
     }
 
     /// Endgames after each game.
@@ -186,8 +220,8 @@ impl DistillArgs {
                 bail!("--{name} {value}: give a number above 0");
             }
         }
-        if !(0.001..=10_000.0).contains(&self.sampling.block) {
-            bail!("--block {}: give a number from 0.001 to 10000", self.sampling.block);
+        if !(0.001..=10_000.0).contains(&self.block()) {
+            bail!("--block {}: give a number from 0.001 to 10000", self.block());
         }
         if self.training.shape.is_some() && !self.is_new() {
             bail!("--shape is for `--student new`: a trained net keeps its shape");
@@ -209,9 +243,12 @@ pub struct Learning {
     pub window: u64,
     /// Older blocks to train on.
     pub older: u32,
-    rate: f64,
-    rate_factor: f64,
-    min_rate: f64,
+    /// Learning rate of the first round.
+    pub rate: f64,
+    /// Factor of the learning rate from round to round.
+    pub rate_factor: f64,
+    /// Minimum learning rate.
+    pub min_rate: f64,
 }
 
 impl Learning {
@@ -244,6 +281,19 @@ mod tests {
         assert_eq!(new.rate_of(100), 0.0002);
         let slow = args(&["--student", "new", "--rate", "0.0001", "--window", "2"]).learning();
         assert_eq!((slow.rate_of(1), slow.window), (0.0001, 2));
+    }
+
+    #[test]
+    fn block_is_scaled_to_the_time() {
+        let new = args(&["--student", "new", "--hours", "0.2"]);
+        assert!(new.scales_block() && new.match_every() == 0);
+        // Six rounds of 0.436 million positions, each sampled in 80 s and shown four times in 40 s, take 720 s.
+        let block = new.block_for(720.0, 6000.0);
+        assert_eq!(block, 0.436);
+        assert_eq!((new.block_for(1.0, 6000.0), new.block_for(1e6, 6000.0)), (0.02, 15.0));
+        let given = args(&["--student", "new", "--hours", "2", "--block", "3"]);
+        assert!(!given.scales_block() && given.block_positions() == 3_000_000 && given.match_every() == 8);
+        assert_eq!(args(&["--student", "new"]).block(), 15.0);
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Setup {
     }
 
     fn train_args(&self, round: u64, blocks: &[PathBuf]) -> Result<TrainArgs> {
-        let millions = self.args.sampling.block * self.learning.presentations;
+        let millions = self.args.block() * self.learning.presentations;
         let mut own = Vec::new();
         for block in blocks {
             own.extend(pair("--sampled", block));

@@ -13,6 +13,7 @@ use super::state::{Played, Round, State};
 use crate::tools::net;
 use crate::train::run::export;
 use crate::util::interrupt::{Interrupt, Interrupted};
+use crate::util::quantity::{short_number, short_time};
 use crate::util::text::Shown as _;
 
 /// Runs rounds until a limit is reached. Prints a line per round to `err` and the summary to `out`.
@@ -22,7 +23,7 @@ use crate::util::text::Shown as _;
 /// run.
 pub fn run(args: &DistillArgs, out: &mut impl Write, err: &mut impl Write) -> Result<()> {
     let interrupt = Interrupt::shared();
-    let setup = Setup::new(args)?;
+    let mut setup = Setup::new(args)?;
     setup.check_phases()?;
     let mut state = setup.state()?;
     publish(&setup, &state)?;
@@ -31,9 +32,9 @@ pub fn run(args: &DistillArgs, out: &mut impl Write, err: &mut impl Write) -> Re
     }
     let started = Instant::now();
     let before = (state.seconds, state.rounds.len());
+    let folder = setup.folder.path().shown();
     let resumable = |error: anyhow::Error, state: &State| {
         if error.is::<Interrupted>() {
-            let folder = setup.folder.path().shown();
             return Interrupted::error(format!(
                 "interrupted in round {}; the same command continues the run in {folder}",
                 state.next()
@@ -41,7 +42,15 @@ pub fn run(args: &DistillArgs, out: &mut impl Write, err: &mut impl Write) -> Re
         }
         error.context(format!("round {}", state.next()))
     };
+    let is_sampled = setup.folder.held_out().exists();
+    if !is_sampled {
+        let held_out = short_number(args.measuring.held_out as f64);
+        writeln!(err, "sampling {held_out} positions for the held-out loss")?;
+    }
     setup.sample_held_out().map_err(|error| resumable(error, &state))?;
+    let seconds = (!is_sampled).then(|| started.elapsed().as_secs_f64());
+    setup.scale_block(&mut state, seconds)?;
+    let args = &setup.args.clone();
     loop {
         state.seconds = before.0 + started.elapsed().as_secs_f64();
         if is_over(args, &state) {
@@ -50,7 +59,7 @@ pub fn run(args: &DistillArgs, out: &mut impl Write, err: &mut impl Write) -> Re
         if interrupt.is_set() {
             return Err(resumable(Interrupted::error(""), &state));
         }
-        let round = play_round(&setup, &state).map_err(|error| resumable(error, &state))?;
+        let round = play_round(&setup, &state, err).map_err(|error| resumable(error, &state))?;
         state.seconds = before.0 + started.elapsed().as_secs_f64();
         record(&setup, &mut state, round)?;
         let here = state.rounds.len() - before.1;
@@ -63,18 +72,30 @@ pub fn run(args: &DistillArgs, out: &mut impl Write, err: &mut impl Write) -> Re
 
 /// Whether a limit is reached.
 fn is_over(args: &DistillArgs, state: &State) -> bool {
-    args.hours.is_some_and(|hours| state.seconds >= 3600.0 * hours)
-        || args.millions.is_some_and(|millions| state.positions() as f64 >= 1e6 * millions)
+    // The next round takes about as long as the last one.
+    let next = state.rounds.last().map_or(0.0, |last| last.seconds.iter().sum());
+    // A run makes a net, however short its time is.
+    let is_late = |hours: f64| !state.rounds.is_empty() && state.seconds + next >= 3600.0 * hours;
+    args.hours.is_some_and(is_late) || args.millions.is_some_and(|millions| state.positions() as f64 >= 1e6 * millions)
 }
 
 /// Runs the phases of the next round; completed phases return at once.
-fn play_round(setup: &Setup, state: &State) -> Result<Round> {
+fn play_round(setup: &Setup, state: &State, err: &mut impl Write) -> Result<Round> {
     let number = state.next();
     let started = Instant::now();
+    let phase = |what: &str, positions: f64, seconds: f64| {
+        let left = setup.args.hours.map_or_else(String::new, |hours| {
+            format!(", {} left", short_time((3600.0 * hours - state.seconds - seconds).max(0.0)))
+        });
+        format!("  round {number}, {what} {} positions{left}", short_number(positions))
+    };
+    let block = setup.args.block_positions() as f64;
+    writeln!(err, "{}", phase("sampling", block, 0.0))?;
     let positions = setup.sample(number).context("sampling")?;
     let sampled = started.elapsed().as_secs_f64();
     setup.folder.prune_blocks(number, setup.disk_bytes(), setup.learning.window)?;
     let blocks = setup.choose_blocks(number)?;
+    writeln!(err, "{}", phase("training on", block * setup.learning.presentations, sampled))?;
     setup.train(number, &blocks).context("training")?;
     let trained = started.elapsed().as_secs_f64() - sampled;
     let results = export::results(&setup.folder.checkpoint(number), &setup.folder.net(number))?;
@@ -94,7 +115,7 @@ fn play_round(setup: &Setup, state: &State) -> Result<Round> {
 
 /// Plays the match of a round, if one is due.
 fn play_match(setup: &Setup, state: &State, round: u64) -> Result<Option<Played>> {
-    let every = u64::from(setup.args.measuring.match_every);
+    let every = u64::from(setup.args.match_every());
     let (Some(best), true) = (state.best, every > 0 && round.is_multiple_of(every)) else {
         return Ok(None);
     };
@@ -113,7 +134,7 @@ fn play_match(setup: &Setup, state: &State, round: u64) -> Result<Option<Played>
 /// Records a round and makes its net available.
 fn record(setup: &Setup, state: &mut State, round: Round) -> Result<()> {
     let is_first = state.best.is_none();
-    let is_best = is_first || setup.args.measuring.match_every == 0 || round.played.is_some_and(|played| played.won);
+    let is_best = is_first || setup.args.match_every() == 0 || round.played.is_some_and(|played| played.won);
     if is_best {
         state.best = Some(round.number);
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::args::{DistillArgs, Learning, SamplingArgs};
+use super::args::{DistillArgs, Learning};
 use super::folder::Folder;
 use super::state::State;
 use crate::board::opening_book::BUILTIN;
@@ -107,6 +107,27 @@ impl Setup {
         Ok(state)
     }
 
+    /// Sets the size of a block, if it depends on the time: that of the state, or the size for the time that is left,
+    /// by the speed at which the held-out positions were sampled in `seconds`.
+    ///
+    /// # Errors
+    /// Fails if the state cannot be saved.
+    pub fn scale_block(&mut self, state: &mut State, seconds: Option<f64>) -> Result<()> {
+        let Some(hours) = self.args.hours.filter(|_| self.args.scales_block()) else {
+            return Ok(());
+        };
+        let block = state.block.unwrap_or_else(|| {
+            /// Positions sampled in a second by a thread of a busy machine.
+            const SLOW: f64 = 2000.0;
+            let slow = SLOW * f64::from(self.threads);
+            let speed = seconds.map_or(slow, |seconds| self.args.measuring.held_out as f64 / seconds.max(1e-3));
+            self.args.block_for(3600.0 * hours - state.seconds - seconds.unwrap_or(0.0), speed)
+        });
+        self.args.sampling.block = Some(block);
+        state.block = Some(block);
+        state.save(&self.folder.state())
+    }
+
     /// Maximum total size of the blocks in bytes.
     pub fn disk_bytes(&self) -> u64 {
         (1e9 * self.args.sampling.disk) as u64
@@ -121,7 +142,7 @@ impl Setup {
             1e9 * limit >= needed,
             "--disk {limit}: the {window} newest blocks of {} million positions need {:.3} GB; give a larger --disk, \
              or a smaller --block or --window",
-            self.args.sampling.block,
+            self.args.block(),
             needed / 1e9
         );
         let left = self.args.millions.map_or(f64::INFINITY, |millions| 1e6 * millions - state.positions() as f64);
@@ -169,7 +190,8 @@ fn train_settings(path: &Path) -> Result<Overrides> {
     Ok(file)
 }
 
-/// The settings that determine positions and nets, except the number of threads.
+/// The settings that determine positions and nets, except the number of threads, under the names of their options. The
+/// disk limit can change, because it only removes old blocks.
 fn settings(args: &DistillArgs, teachers: &[Judge], start: Option<&Network>) -> Result<BTreeMap<String, String>> {
     let hash = |path: &PathBuf| -> Result<String> {
         if path == Path::new(BUILTIN) {
@@ -180,15 +202,27 @@ fn settings(args: &DistillArgs, teachers: &[Judge], start: Option<&Network>) -> 
     };
     let books: Result<Vec<String>> = args.book.iter().map(hash).collect();
     let train_config = args.training.train_config.as_ref().map(hash).transpose()?;
+    let (sampling, learning) = (&args.sampling, args.learning());
+    let block = if args.scales_block() { "scaled to --hours".to_owned() } else { args.block().to_string() };
     let settings = [
         ("teachers", format!("{teachers:?}")),
+        ("block", block),
+        ("soft-nodes", sampling.soft_nodes.to_string()),
+        ("one-in", sampling.one_in.to_string()),
+        ("random-plies", sampling.random_plies.to_string()),
+        ("made", sampling.made.to_string()),
+        ("endgames", args.endgames().to_string()),
+        ("presentations", learning.presentations.to_string()),
+        ("window", learning.window.to_string()),
+        ("older", learning.older.to_string()),
+        ("rate", learning.rate.to_string()),
+        ("rate-factor", learning.rate_factor.to_string()),
+        ("min-rate", learning.min_rate.to_string()),
+        ("shape", args.training.shape.map_or_else(|| "default".to_owned(), |shape| format!("{shape:?}"))),
         ("student", start.map_or_else(|| "new".to_owned(), |net| net.info().sha256)),
         ("books", books?.join(" ")),
         ("seed", args.seed.to_string()),
         ("held-out", args.measuring.held_out.to_string()),
-        // The disk limit can change, because it only removes old blocks.
-        ("sampling", format!("{:?}", SamplingArgs { disk: 0.0, ..args.sampling.clone() })),
-        ("training", format!("{:?}, shape {:?}", args.learning(), args.training.shape)),
         ("train-config", train_config.unwrap_or_default()),
     ];
     Ok(settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())

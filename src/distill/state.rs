@@ -26,6 +26,9 @@ pub struct State {
     pub best: Option<u64>,
     /// Seconds in finished rounds.
     pub seconds: f64,
+    /// Millions of new positions in a round, if they depend on the time.
+    #[serde(default)]
+    pub block: Option<f64>,
 }
 
 /// Results of a round.
@@ -76,8 +79,9 @@ impl State {
             return Ok(Self { settings, ..Self::default() });
         }
         let bytes = read_bytes(path, MAX_BYTES).with_context(|| format!("cannot read {}", path.shown()))?;
-        let state: Self = serde_json::from_slice(&bytes)
+        let mut state: Self = serde_json::from_slice(&bytes)
             .with_context(|| format!("{} is not the record of a run of distill", path.shown()))?;
+        state.settings = renamed(state.settings, &settings);
         let differing = differences(&state.settings, &settings);
         if !differing.is_empty() {
             bail!(
@@ -119,6 +123,17 @@ impl State {
     }
 }
 
+/// The settings of a record with the names of this version. Version 0.2 recorded sampling and training under two names
+/// that cannot be compared.
+fn renamed(mut there: BTreeMap<String, String>, here: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    if [there.remove("sampling"), there.remove("training")].iter().any(Option::is_some) {
+        for (name, value) in here {
+            there.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
+    there
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,6 +166,13 @@ mod tests {
         assert_eq!(State::load(&path, settings("1")).expect("the record"), state);
         let error = State::load(&path, settings("2")).expect_err("other settings").to_string();
         assert!(error.contains("seed was 1 and is now 2"), "{error}");
+        // A record of version 0.2.
+        let mut older = state.clone();
+        older.settings.insert("sampling".into(), "SamplingArgs { block: 1.0 }".into());
+        older.save(&path).expect("room");
+        let mut more = settings("1");
+        more.insert("block".into(), "15".into());
+        assert_eq!(State::load(&path, more.clone()).expect("the record").settings, more);
         state.rounds.push(round(3));
         state.save(&path).expect("room");
         let error = State::load(&path, settings("1")).expect_err("a gap").to_string();

@@ -17,9 +17,9 @@ const NAME_DIGITS: usize = 12;
 /// The subcommands of `net`.
 #[derive(clap::Subcommand, Debug)]
 pub enum NetCommand {
-    /// Show architecture, description, hashes, size and parameter ranges
+    /// Show architecture, description, hashes, size and parameter ranges; of a checkpoint, its progress and settings
     Info {
-        /// Network file
+        /// Network file, or checkpoint of a training run
         file: PathBuf,
     },
     /// Verify a network file; exits with code 1 and the reason if a check fails
@@ -70,6 +70,10 @@ pub fn run(command: &NetCommand, out: &mut dyn Write) -> Result<()> {
 /// # Errors
 /// Fails if the file is not a valid network or a write fails.
 fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
+    #[cfg(feature = "full")]
+    if crate::train::run::info::is_checkpoint(path)? {
+        return crate::train::run::info::write(path, out);
+    }
     let info = load(path)?;
     writeln!(out, "File          {}", path.shown())?;
     writeln!(out, "Architecture  {}", info.architecture)?;

@@ -103,6 +103,14 @@ pub fn parse_count(text: &str) -> Result<u64> {
     }
 }
 
+/// Parses a count as [`parse_count`] does, or zero.
+///
+/// # Errors
+/// Fails if the text is neither zero nor a count.
+pub fn parse_count_or_zero(text: &str) -> Result<u64> {
+    if text.trim() == "0" { Ok(0) } else { parse_count(text) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

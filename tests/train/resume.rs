@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use zoothera::nnue::Network;
+
 #[cfg(unix)]
 use crate::engine::{restore_sighup, signal};
 use crate::folder::pauses;
@@ -72,12 +74,17 @@ fn checkpoint_of_another_run_is_kept_but_not_resumed() {
     let short = "some.bin --millions 0.02 --batch 1000 --threads 1 --out net.nnue";
     folder.run(short).ok();
     let first = folder.bytes("net.checkpoint");
-    folder.run(&format!("{short} --resume --rate 0.001")).fails_with("rate is");
+    folder.run(&format!("{short} --resume --seed 2")).fails_with("seed is 2 in the settings and 1 in the checkpoint");
     assert!(folder.bytes("net.checkpoint") == first);
-    // Without --resume a new run starts, and the old checkpoint is renamed.
+    // Without --resume a new run starts, and the files of every older run are renamed.
+    let files = ["nnue", "checkpoint", "tsv", "svg"];
+    let all = |stem: &str| files.map(|extension| folder.bytes(&format!("{stem}.{extension}")));
+    let oldest = all("net");
     let again = folder.run(&format!("{short} --seed 2")).ok();
-    assert!(again.err.contains("net.checkpoint.old"), "{}", again.err);
-    assert!(folder.bytes("net.checkpoint.old") == first);
+    assert!(again.err.contains("net.checkpoint exists from another run: renamed to net-1.checkpoint"), "{}", again.err);
+    let second = all("net");
+    folder.run(&format!("{short} --seed 3")).ok();
+    assert!(all("net-1") == oldest && all("net-2") == second && all("net") != second);
 
     fs::write(folder.path("net.checkpoint"), &first[..first.len() / 2]).expect("a file");
     folder.run(&format!("{short} --resume")).fails_with("cannot read checkpoint");
@@ -134,16 +141,81 @@ fn failed_run_renames_nothing() {
 #[test]
 fn training_does_not_overwrite_files_of_another_kind() {
     let folder = Folder::new("kinds");
-    for name in ["t.nnue", "t.tsv", "t.svg", "t.checkpoint", "t.checkpoint.old"] {
+    for name in ["t.nnue", "t.tsv", "t.svg", "t.checkpoint"] {
         fs::write(folder.path(name), "the user's own").expect("a file");
         folder.run("some.bin --millions 0.001 --out t.nnue").fails_with(&format!("{name} exists and is not "));
         assert_eq!(folder.bytes(name), b"the user's own");
         fs::remove_file(folder.path(name)).expect("the file exists");
     }
-    // Outputs of an earlier run are overwritten.
-    for _ in 0..3 {
-        folder.run("some.bin --millions 0.001 --out t.nnue").ok();
+    // A net without a checkpoint is kept too.
+    fs::write(folder.path("t.nnue"), Network::embedded().to_bytes()).expect("a net");
+    folder.run("some.bin --millions 0.001 --out t.nnue").ok();
+    assert!(folder.bytes("t-1.nnue") == Network::embedded().to_bytes());
+}
+
+#[test]
+fn finished_run_is_extended_with_other_settings() {
+    let folder = Folder::new("extended");
+    let run = |more: &str| folder.run(&format!("some.bin --out net.nnue --every 0.01 {more}")).ok();
+    run("--batch 1000 --millions 0.02 --threads 1 --average 0.5");
+    let first = folder.bytes("net.nnue");
+    let longer = "--millions 0.05 --threads 2 --rate 0.0008 --schedule constant --average 0.1 --batch 500 --resume";
+    let extended = run(longer);
+    assert!(
+        extended.err.contains("resuming after 0.0 M positions with average 0.1 (was 0.5), batch 500"),
+        "{}",
+        extended.err
+    );
+    for text in ["millions 0.05 (was 0.02)", "rate 0.0008 (was 0.004)", "threads 2 (was 1)", "is not byte-identical"] {
+        assert!(extended.err.contains(text), "{text}: {}", extended.err);
     }
+    assert!(folder.bytes("net.nnue") != first);
+    let log = String::from_utf8(folder.bytes("net.tsv")).expect("a text");
+    let shown: Vec<&str> =
+        log.lines().skip(1).filter_map(|line| line.split_once('\t')).map(|(shown, _)| shown).collect();
+    assert_eq!(shown, ["10000", "20000", "30000", "40000", "50000"]);
+    assert!(
+        log.lines().last().is_some_and(|line| line.starts_with("# settings {") && line.contains("\"0.0008\"")),
+        "{log}"
+    );
+    // Logs and checkpoints of several runs share a picture.
+    folder.run("plot net.tsv net.checkpoint --out both.svg").ok();
+    let picture = String::from_utf8(folder.bytes("both.svg")).expect("a text");
+    assert!(picture.contains("net, net: loss") && picture.matches("<polyline").count() == 2, "{picture}");
+    folder.run("plot some.bin --out other.svg").fails_with("some.bin");
+    // From there on the run is exact again.
+    let last = folder.bytes("net.nnue");
+    let again = run(longer);
+    assert!(!again.err.contains("byte-identical") && folder.bytes("net.nnue") == last, "{}", again.err);
+}
+
+#[test]
+fn initial_loss_is_printed() {
+    let folder = Folder::new("initial");
+    let short = "some.bin --batch 1000 --threads 1 --millions 0.02";
+    folder.run(&format!("{short} --out net.nnue")).ok();
+    let end = held_out(&folder, "net.tsv").pop().expect("a validation");
+    let run = folder.run(&format!("{short} --init net.checkpoint --out further.nnue")).ok();
+    let (_, loss) = run.err.split_once("before the first step  held out ").expect("the initial loss");
+    let loss: f64 = loss.split_whitespace().next().and_then(|loss| loss.parse().ok()).expect("a number");
+    assert!((loss / end - 1.0).abs() < 0.05, "{loss} {end}");
+    let info = crate::engine::engine().args(["net", "info"]).arg(folder.path("further.checkpoint")).output();
+    let text = String::from_utf8(info.expect("the program runs").stdout).expect("a text");
+    for line in ["0.02 M of 0.02 M shown", "Moments       of 20 steps", "  rate              0.004\n"] {
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
+fn run_without_held_out_positions_says_none() {
+    let folder = Folder::new("no-holdout");
+    let run =
+        folder.run("some.bin --batch 1000 --threads 1 --millions 0.02 --every 0.01 --holdout 0 --out net.nnue").ok();
+    assert!(run.err.contains("training positions, none held out"), "{}", run.err);
+    assert!(run.err.contains("held out none"), "{}", run.err);
+    let log = String::from_utf8(folder.bytes("net.tsv")).expect("a text");
+    assert_eq!(log.lines().nth(1).and_then(|line| line.split('\t').nth(2)), Some(""), "{log}");
+    assert!(!String::from_utf8_lossy(&folder.bytes("net.svg")).contains("held out"));
 }
 
 #[cfg(unix)]

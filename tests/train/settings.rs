@@ -2,7 +2,11 @@
 
 use std::fs;
 
+use zoothera::board::openings::random_walk;
+use zoothera::board::{Move, Position};
+use zoothera::data::tree::{Encoder, PackedMove, Root};
 use zoothera::nnue::{AccumulatorStack, Network};
+use zoothera::util::rng::SplitMix64;
 
 use crate::folder::pauses;
 use crate::runs::*;
@@ -17,7 +21,8 @@ fn settings_load_from_file_and_weights_from_net() {
     folder.run("--config run.toml").ok();
     let first = held_out(&folder, "first.tsv");
     // After one batch with a negligible rate, the loss must be that of the initial net.
-    let tuning = "--config run.toml --init first.nnue --rate 1e-9 --millions 0.001 --every 0.001 --lambda 0.7";
+    let tuning =
+        "--config run.toml --init first.nnue --rate 1e-9 --millions 0.001 --every 0.001 --lambda 0.7 --warm-up 0";
     folder.run(&format!("{tuning} --out second.nnue")).ok();
     let second = held_out(&folder, "second.tsv");
     let (end, begin) = (first[first.len() - 1], second[0]);
@@ -82,15 +87,55 @@ fn results_of_sampled_positions_are_ignored() {
     let short = "--millions 0.05 --batch 1000 --threads 1";
     for (out, what) in [
         ("scores.nnue", "--sampled some.bin --lambda 1"),
-        ("results.nnue", "--sampled some.bin --lambda 0"),
+        ("results.nnue", "--sampled some.bin"),
         ("games.nnue", "some.bin --any-position --lambda 0"),
         ("mixed.nnue", "some.bin --sampled some.bin --lambda 0"),
     ] {
         folder.run(&format!("{what} {short} --out {out}")).ok();
     }
+    // The default weight of the results is above 0.
     assert!(folder.bytes("results.nnue") == folder.bytes("scores.nnue"));
+    folder
+        .run(&format!("--sampled some.bin {short} --lambda 0"))
+        .fails_with("lambda is 0, but all positions are samples");
     assert!(folder.bytes("results.nnue") != folder.bytes("games.nnue"));
     assert!(folder.bytes("mixed.nnue") != folder.bytes("games.nnue"));
+}
+
+/// A `.tree` of positions after random walks, with random scores and results.
+fn tree() -> Vec<u8> {
+    let mut rng = SplitMix64::new(3);
+    let mut bytes = Vec::new();
+    for game in 0..100 {
+        let start = Position::startpos();
+        let mut encoder = Encoder::new(Root::of(&start));
+        for plies in 1..30 {
+            if let Some(position) = random_walk(&start, plies, &mut rng) {
+                let path: Vec<PackedMove> = position.moves_since(start.history_len()).map(Move::bits_of).collect();
+                encoder.sample(&path, rng.below(800) as i16 - 400).expect("a path of possible moves");
+            }
+        }
+        encoder.finish(game % 3 - 1, &mut bytes).expect("writing to a vector");
+    }
+    bytes
+}
+
+#[test]
+fn tree_is_a_sample_by_its_kind() {
+    let folder = Folder::new("tree-kind");
+    fs::write(folder.path("s.tree"), tree()).expect("a file");
+    let short = "--millions 0.01 --batch 500 --threads 1 --max-score 10000";
+    folder.run(&format!("s.tree {short} --out plain.nnue")).ok();
+    folder.run(&format!("--sampled s.tree {short} --out sampled.nnue")).ok();
+    assert!(folder.bytes("plain.nnue") == folder.bytes("sampled.nnue"));
+    folder.run(&format!("s.tree {short} --lambda 0.5")).fails_with("lambda is 0.5, but all positions are samples");
+    // Records that were converted keep the mark.
+    let convert = crate::engine::engine().current_dir(&folder.0).args(["data", "convert", "s.tree", "s.bin"]).output();
+    Run::of(&convert.expect("the program runs")).ok();
+    for file in ["s.tree", "s.bin"] {
+        folder.run(&format!("loss {file} --lambda 0.5")).fails_with("because they are samples: leave out --lambda");
+        folder.run(&format!("loss {file}")).ok();
+    }
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::data::reader::Format;
+use crate::data::compression::Compression;
+use crate::data::format::{FileFormat, Format};
 use crate::util::text::Shown as _;
 
 /// Largest number of buckets; each is an open file with a buffer.
@@ -82,11 +83,17 @@ pub fn needed(inputs: &[PathBuf], bytes_each: u64, memory_mib: u32) -> Result<us
         let size = fs::metadata(path).with_context(|| format!("cannot read {}", path.shown()))?;
         // Bytes per entry. Formats of variable size have low estimates, so that buckets are small enough.
         entries += size.len()
-            / match Format::of(path)? {
-                Format::Bin => 40,
-                Format::Binpack => 2,
-                Format::Plain => 80,
-                Format::Tree => 4,
+            / match FileFormat::of(path)? {
+                FileFormat { compression: Compression::Gzip | Compression::Zstd, .. } => 2,
+                FileFormat { format, .. } => match format {
+                    Format::Bin => 40,
+                    Format::Bulletformat => 32,
+                    Format::Binpack => 2,
+                    Format::Plain => 80,
+                    Format::Tree | Format::Viriformat => 4,
+                    Format::BulletText | Format::Epd => 20,
+                    Format::Pgn => 5,
+                },
             };
     }
     let half = u64::from(memory_mib) << 19;

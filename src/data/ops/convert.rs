@@ -4,6 +4,8 @@ use anyhow::Result;
 
 use super::output::OutputFile;
 use super::{Paths, for_each};
+use crate::data::reader::Enough;
+use crate::util::quantity::{parse_count, parse_count_or_zero};
 use crate::util::text::Shown as _;
 
 /// Arguments of `data convert`.
@@ -13,10 +15,10 @@ pub struct ConvertArgs {
     #[command(flatten)]
     pub paths: Paths,
     /// Skip the first N positions
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count_or_zero)]
     pub skip: u64,
-    /// Write at most N positions
-    #[arg(long, value_name = "N")]
+    /// Stop after N positions
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub limit: Option<u64>,
 }
 
@@ -29,7 +31,7 @@ pub fn run(args: &ConvertArgs) -> Result<()> {
     let mut output = OutputFile::create(out, args.paths.force)?;
     let mut left_to_skip = args.skip;
     let limit = args.limit.unwrap_or(u64::MAX);
-    for_each(inputs, "convert", |entry, place| {
+    for_each(inputs, args.paths.input, "convert", |entry, place| {
         if left_to_skip > 0 {
             left_to_skip -= 1;
             return Ok(());
@@ -37,7 +39,8 @@ pub fn run(args: &ConvertArgs) -> Result<()> {
         if output.count() < limit {
             output.write_placed(entry, place)?;
         }
-        Ok(())
+        // The rest of the files is not read.
+        if output.count() >= limit { Err(Enough.into()) } else { Ok(()) }
     })?;
     let count = output.finish()?;
     eprintln!("{count} positions in {}", out.shown());

@@ -40,7 +40,7 @@ pub fn run(args: &DedupeArgs) -> Result<()> {
     let count = needed(inputs, 2 * PAIR_BYTES as u64, args.memory)?;
     let mut buckets = Buckets::new(out, count)?;
     let mut next_index = 0_u64;
-    let total = for_each(inputs, "keys", |entry, _| {
+    let total = for_each(inputs, args.paths.input, "keys", |entry, _| {
         let key = entry.key();
         let bucket = scaled(key, count);
         let pair = [key.to_le_bytes(), next_index.to_le_bytes()];
@@ -52,7 +52,7 @@ pub fn run(args: &DedupeArgs) -> Result<()> {
         mark_duplicates(&buckets.take(bucket)?, &mut duplicates);
     }
     let mut index = 0;
-    for_each(inputs, "dedupe", |entry, place| {
+    for_each(inputs, args.paths.input, "dedupe", |entry, place| {
         let drop = duplicates[index / 64] >> (index % 64) & 1 == 1;
         index += 1;
         if drop {

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::Serialize;
 
-use super::for_each;
+use super::{InputArgs, for_each};
 use crate::data::entry::{Entry, NO_SCORE};
 use crate::util::text::Shown as _;
 
 /// Arguments of `data info`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct InfoArgs {
-    /// Files to read: .bin, .binpack, .plain, .txt or .tree
+    /// Files to read, of any format (see `data convert`)
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Print JSON Lines, one line per file
@@ -27,9 +27,11 @@ pub struct InfoArgs {
 /// # Errors
 /// Fails if a file cannot be read or is damaged. The error names the file.
 pub fn run(args: &InfoArgs, out: &mut impl Write) -> Result<()> {
+    // Counts what is there; nothing is written that could lack positions.
+    let read = InputArgs { lenient: true, ..InputArgs::default() };
     for path in &args.files {
         let mut summary = FileSummary::default();
-        for_each(std::slice::from_ref(path), "info", |entry, _| {
+        for_each(std::slice::from_ref(path), read, "info", |entry, _| {
             summary.add(entry);
             Ok(())
         })?;

@@ -2,6 +2,7 @@
 //!
 //! * [`info`], [`convert`], [`filter`], [`relabel`], [`split`]: one pass
 //! * [`shuffle`], [`dedupe`]: two passes, with temporary files ([`buckets`]) that fit into memory one at a time
+//! * [`shares`]: random choice by results and piece counts
 //! * [`output`]: output files that get their name only when they are complete
 
 pub mod buckets;
@@ -11,6 +12,7 @@ pub mod filter;
 pub mod info;
 pub mod output;
 pub mod relabel;
+pub mod shares;
 pub mod shuffle;
 pub mod split;
 
@@ -20,7 +22,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use super::entry::Entry;
-use super::reader::{self, Place};
+use super::reader::{self, Enough, Place, ReadOptions};
+use super::units::ScoreUnit;
 use crate::util::identity::check_distinct;
 use crate::util::interrupt::{Interrupt, Interrupted};
 use crate::util::progress::ProgressLine;
@@ -29,12 +32,37 @@ use crate::util::quantity::{short_number, short_time};
 /// Input files, followed by the output file.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Paths {
-    /// Files to read, followed by the file to write: .bin, .binpack, .plain, .txt or .tree
+    /// Files to read, followed by the file to write: .bin, .binpack, .plain, .tree, .bf (bulletformat), .bullet.txt or
+    /// .epd; .vf (viriformat) and .pgn can be read; all also with .gz or .zst
     #[arg(required = true, num_args = 2.., value_names = ["IN", "OUT"])]
     pub files: Vec<PathBuf>,
     /// Replace an existing output
     #[arg(long)]
     pub force: bool,
+    /// How the inputs are read.
+    #[command(flatten)]
+    pub input: InputArgs,
+}
+
+/// How inputs are read.
+#[derive(clap::Args, Clone, Copy, Debug, Default)]
+pub struct InputArgs {
+    /// Use what can be read of a truncated file, and skip broken games of a .pgn, with a warning; otherwise both are
+    /// errors
+    #[arg(long)]
+    pub lenient: bool,
+    /// Unit of the scores in the inputs: engine, the unit of a net's output (200 of them are a pawn, the advantage that
+    /// wins half of the games); cp, centipawns; or the number of engine units in a unit. They are converted to engine
+    /// units [default: cp for .epd and .pgn, engine for the others]
+    #[arg(long, value_name = "engine|cp|N")]
+    pub score_unit: Option<ScoreUnit>,
+}
+
+impl InputArgs {
+    /// The options of the reader.
+    fn options(self) -> ReadOptions {
+        ReadOptions { strict: !self.lenient, unit: self.score_unit.unwrap_or_default() }
+    }
 }
 
 impl Paths {
@@ -66,8 +94,14 @@ fn check_interrupt(interrupt: &Interrupt) -> Result<()> {
 /// continue from file to file. Returns the number of entries.
 ///
 /// # Errors
-/// Fails if a file cannot be read or is damaged, if `visit` fails, and after an interrupt.
-fn for_each(inputs: &[PathBuf], what: &str, mut visit: impl FnMut(&Entry, Option<Place>) -> Result<()>) -> Result<u64> {
+/// Fails if a file cannot be read or is damaged, if `visit` fails, and after an interrupt. With [`Enough`] as the
+/// error, `visit` ends the reading without a failure.
+fn for_each(
+    inputs: &[PathBuf],
+    read: InputArgs,
+    what: &str,
+    mut visit: impl FnMut(&Entry, Option<Place>) -> Result<()>,
+) -> Result<u64> {
     let interrupt = Interrupt::shared();
     let sizes = inputs.iter().filter_map(|path| path.metadata().ok());
     let total: u64 = sizes.map(|metadata| metadata.len()).sum();
@@ -86,7 +120,7 @@ fn for_each(inputs: &[PathBuf], what: &str, mut visit: impl FnMut(&Entry, Option
     let mut blocks = 0;
     for path in inputs {
         let first_block = blocks;
-        reader::for_each_placed(path, &bytes, |entry, mut place| {
+        let found = reader::for_each_placed(path, read.options(), &bytes, |entry, mut place| {
             count += 1;
             if count.is_multiple_of(STRIDE) {
                 check_interrupt(&interrupt)?;
@@ -97,7 +131,11 @@ fn for_each(inputs: &[PathBuf], what: &str, mut visit: impl FnMut(&Entry, Option
                 blocks = place.block + 1;
             }
             visit(entry, place)
-        })?;
+        });
+        match found {
+            Err(error) if error.is::<Enough>() => break,
+            found => found?,
+        }
     }
     progress.finish(&line(count, progress.seconds()));
     Ok(count)

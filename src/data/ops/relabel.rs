@@ -56,7 +56,7 @@ pub fn run(args: &RelabelArgs, labelling: &Labelling) -> Result<()> {
     let mut batch = Batch::default();
     // A card labels a batch while the next one is read.
     let mut before: Option<LabelledBatch> = None;
-    for_each(inputs, "relabel", |entry, place| {
+    for_each(inputs, args.paths.input, "relabel", |entry, place| {
         batch.push(entry, place)?;
         if batch.entries.len() == BATCH {
             let labelled = labellers.label(std::mem::take(&mut batch))?;

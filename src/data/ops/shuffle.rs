@@ -9,7 +9,7 @@ use super::buckets::{Buckets, needed};
 use super::output::OutputFile;
 use super::{Paths, for_each};
 use crate::data::bin::{self, RECORD_BYTES};
-use crate::data::reader::Format;
+use crate::data::format::FileFormat;
 use crate::data::writer::check_holds_unrelated;
 use crate::util::rng::SplitMix64;
 use crate::util::text::Shown as _;
@@ -34,12 +34,12 @@ pub struct ShuffleArgs {
 /// Fails if a file cannot be read or written, or is damaged. The error names the file.
 pub fn run(args: &ShuffleArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
-    check_holds_unrelated(Format::of(out)?)?;
+    check_holds_unrelated(FileFormat::of(out)?.format)?;
     let mut output = OutputFile::create(out, args.paths.force)?;
     let count = needed(inputs, RECORD_BYTES as u64, args.memory)?;
     let mut buckets = Buckets::new(out, count)?;
     let mut rng = SplitMix64::new(args.seed);
-    for_each(inputs, "shuffle", |entry, _| buckets.put(rng.below(count), &bin::encode(entry)?))?;
+    for_each(inputs, args.paths.input, "shuffle", |entry, _| buckets.put(rng.below(count), &bin::encode(entry)?))?;
     for index in 0..count {
         let mut bytes = buckets.take(index)?;
         let (records, _) = bytes.as_chunks_mut::<RECORD_BYTES>();

@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, ensure};
 
-use super::for_each;
 use super::output::OutputFile;
+use super::{InputArgs, for_each};
 use crate::util::identity::check_distinct;
 use crate::util::rng::SplitMix64;
 use crate::util::text::Shown as _;
@@ -15,7 +15,7 @@ use crate::util::text::Shown as _;
 /// Arguments of `data split`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct SplitArgs {
-    /// Files to read: .bin, .binpack, .plain, .txt or .tree
+    /// Files to read, of any format (see `data convert`)
     #[arg(required = true, value_name = "IN")]
     pub files: Vec<PathBuf>,
     /// File to write and its weight; repeat it for every part
@@ -27,6 +27,9 @@ pub struct SplitArgs {
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// How the inputs are read.
+    #[command(flatten)]
+    pub input: InputArgs,
 }
 
 /// An output file and its weight.
@@ -64,7 +67,7 @@ pub fn run(args: &SplitArgs) -> Result<()> {
     let mut rng = SplitMix64::new(args.seed);
     let (mut chosen, mut next_ply) = (0, None);
     let mut block = None;
-    for_each(&args.files, "split", |entry, place| {
+    let total = for_each(&args.files, args.input, "split", |entry, place| {
         let begins = match place {
             Some(place) => {
                 let last = block.replace(place.block);
@@ -78,8 +81,9 @@ pub fn run(args: &SplitArgs) -> Result<()> {
         next_ply = entry.ply.checked_add(1);
         outputs[chosen].write_placed(entry, place)
     })?;
+    ensure!(total > 0, "the inputs have no positions, so no part was written");
     for (output, part) in outputs.into_iter().zip(&args.into) {
-        eprintln!("{} positions in {}", output.finish()?, part.path.shown());
+        eprintln!("{} positions in {}", output.finish_part()?, part.path.shown());
     }
     Ok(())
 }

@@ -3,13 +3,13 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 
 use super::chunk::{Chunk, InputFile};
 use crate::data::entry::Entry;
 use crate::data::reader::Format;
 use crate::data::tree::{Decoder, HEADER_BYTES, Header};
-use crate::data::{bin, binpack, plain};
+use crate::data::{bin, binpack, bulletformat, lines, plain, units, viriformat};
 
 /// Bytes per read after the end of a text chunk, while searching for the start of the next entry.
 const STEP: u64 = 1 << 12;
@@ -21,10 +21,17 @@ const STEP: u64 = 1 << 12;
 /// Fails if the file cannot be read or is damaged, and if `visit` fails. The error has the offset of the chunk.
 pub fn load(input: &InputFile, chunk: &Chunk, mut visit: impl FnMut(&Entry) -> Result<()>) -> Result<u64> {
     let mut part = ChunkPart::read(input, chunk)?;
+    let (factor, is_foreign) = (input.format.unit(), input.format.is_foreign());
+    let mut visit = |entry: &Entry| if is_foreign { visit(&units::scaled(entry, factor)) } else { visit(entry) };
     let loaded = match input.format {
         Format::Bin => bin::for_each(part.bytes.as_slice(), visit).map(|left| left as u64),
         Format::Binpack => binpack::for_each(part.bytes.as_slice(), visit).map(|left| left as u64),
         Format::Plain => load_plain(&mut part, chunk, &mut visit),
+        Format::Bulletformat => bulletformat::for_each(part.bytes.as_slice(), visit).map(|left| left as u64),
+        Format::Viriformat => viriformat::for_each(part.bytes.as_slice(), visit).map(|left| left as u64),
+        Format::BulletText => load_lines(&mut part, chunk, lines::bullet, &mut visit),
+        Format::Epd => load_lines(&mut part, chunk, lines::epd, &mut visit),
+        Format::Pgn => bail!("PGN has no chunks"),
         Format::Tree => load_tree(&mut part, chunk, &mut visit),
     };
     loaded.with_context(|| format!("in the chunk at byte {}", chunk.start))
@@ -139,17 +146,56 @@ fn load_plain(part: &mut ChunkPart, chunk: &Chunk, visit: &mut impl FnMut(&Entry
 /// Index in `part.bytes` of the first text entry that starts in the chunk. The byte before the chunk may be the line
 /// break before the entry.
 fn find_first(part: &mut ChunkPart, chunk: &Chunk) -> Result<Option<usize>> {
-    ensure!(chunk.start > 0, "the first chunk has no byte before it");
+    let before = byte_before(part, chunk)?.context("the first chunk has no byte before it")?;
+    part.extend_to(chunk.end + 3)?;
+    let chunk_length = (chunk.end - chunk.start) as usize;
+    let begins = |at: &usize| {
+        let line = if *at == 0 { before } else { part.bytes[at - 1] } == b'\n';
+        line && part.bytes[*at..].starts_with(b"fen ")
+    };
+    Ok((0..chunk_length).find(begins))
+}
+
+/// Decodes the lines that start in the chunk.
+fn load_lines(
+    part: &mut ChunkPart,
+    chunk: &Chunk,
+    parse: fn(&str) -> Result<Option<Entry>>,
+    visit: &mut impl FnMut(&Entry) -> Result<()>,
+) -> Result<u64> {
+    let find = |bytes: &[u8]| bytes.iter().position(|&byte| byte == b'\n');
+    let chunk_length = (chunk.end - chunk.start) as usize;
+    // The line before the chunk ends with the line break at or after the last byte before the chunk.
+    let begin = match byte_before(part, chunk)? {
+        None | Some(b'\n') => 0,
+        Some(_) => match find(&part.bytes) {
+            Some(at) if at + 1 < chunk_length => at + 1,
+            _ => return Ok(0),
+        },
+    };
+    let end = loop {
+        let from = chunk_length - 1;
+        if let Some(at) = find(&part.bytes[from..]) {
+            break from + at + 1;
+        }
+        let length = part.bytes.len();
+        part.extend_to(part.start + length as u64 + STEP)?;
+        if part.bytes.len() == length {
+            break length;
+        }
+    };
+    Ok(lines::for_each(&part.bytes[begin..end], parse, visit)? as u64)
+}
+
+/// The byte before the chunk, unless it is at the start of the file.
+fn byte_before(part: &mut ChunkPart, chunk: &Chunk) -> Result<Option<u8>> {
+    if chunk.start == 0 {
+        return Ok(None);
+    }
     let mut before = [0];
     let mut file = &part.file;
     file.seek(SeekFrom::Start(chunk.start - 1))?;
     file.read_exact(&mut before)?;
     file.seek(SeekFrom::Start(part.start + part.bytes.len() as u64))?;
-    part.extend_to(chunk.end + 3)?;
-    let chunk_length = (chunk.end - chunk.start) as usize;
-    let begins = |at: &usize| {
-        let line = if *at == 0 { before[0] } else { part.bytes[at - 1] } == b'\n';
-        line && part.bytes[*at..].starts_with(b"fen ")
-    };
-    Ok((0..chunk_length).find(begins))
+    Ok(Some(before[0]))
 }

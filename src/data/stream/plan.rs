@@ -1,7 +1,7 @@
 //! Plan of a stream: the chunks of all files, and the held-out ones.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,10 +11,12 @@ use anyhow::{Context, Result, bail, ensure};
 use super::Options;
 use super::chunk::{Chunk, InputFile};
 use super::load::load;
-use crate::data::bin::RECORD_BYTES;
+use crate::data::bin::{RECORD_BYTES, fill};
+use crate::data::bulletformat;
 use crate::data::filter::Filter;
-use crate::data::reader::Format;
+use crate::data::format::Format;
 use crate::data::record::Record;
+use crate::data::viriformat::{MOVE_BYTES, START_BYTES};
 use crate::util::rng::SplitMix64;
 use crate::util::text::Shown as _;
 
@@ -51,10 +53,17 @@ impl Plan {
         let mut all = Vec::new();
         for source in &options.sources {
             let path = &source.path;
+            Format::of(path)?;
             let size = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.shown()))?;
+            ensure!(
+                size.is_file(),
+                "{} is not a regular file: training reads positions in random order, so copy it to a file first",
+                path.shown()
+            );
+            let format = Format::of_file(path)?;
             let input = InputFile {
                 path: path.clone(),
-                format: Format::of(path)?,
+                format,
                 size: size.len(),
                 sampled: source.sampled,
                 warned: Arc::default(),
@@ -117,10 +126,11 @@ impl Plan {
     /// Reads the records of a chunk that pass the filter.
     fn records(&self, chunk: &Chunk) -> Result<Vec<Record>> {
         let input = &self.files[chunk.file];
-        let filter = Filter { quiet: self.filter.quiet && !input.sampled, ..self.filter };
+        let any = Filter { quiet: false, ..self.filter };
         // Enough for most chunks, to avoid reallocation.
         let mut records = Vec::with_capacity(BIN_RECORDS as usize);
         let loaded = load(input, chunk, |entry| {
+            let filter = if input.sampled || entry.score_alone { &any } else { &self.filter };
             if filter.keeps(entry) {
                 let mut record = entry.record();
                 if input.sampled {
@@ -185,8 +195,14 @@ fn chunks_of(input: &InputFile, file: usize) -> Result<Vec<Chunk>> {
     let size = match input.format {
         Format::Bin => BIN_RECORDS * RECORD_BYTES as u64,
         Format::Tree => TREE_BYTES,
-        Format::Plain => PLAIN_BYTES,
+        Format::Plain | Format::BulletText | Format::Epd => PLAIN_BYTES,
+        Format::Bulletformat => BIN_RECORDS * bulletformat::RECORD_BYTES as u64,
         Format::Binpack => return blocks_of(&input.path, input.size, file),
+        Format::Viriformat => return games_of(&input.path, file),
+        Format::Pgn => bail!(
+            "games in PGN cannot be read in random order: convert them first (zoothera data convert {} games.binpack)",
+            input.path.shown()
+        ),
     };
     let starts = (0..input.size).step_by(size as usize);
     Ok(starts.map(|start| chunk(file, start, (start + size).min(input.size))).collect())
@@ -225,6 +241,35 @@ fn blocks_of(path: &Path, size: u64, file: usize) -> Result<Vec<Chunk>> {
         warn(path, size - at, "bytes");
     }
     Ok(chunks)
+}
+
+/// Divides a viriformat file into chunks of whole games. An incomplete game at the end is skipped with a warning.
+fn games_of(path: &Path, file: usize) -> Result<Vec<Chunk>> {
+    let mut source = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let (mut chunks, mut start, mut end, mut at) = (Vec::new(), 0, 0, 0);
+    loop {
+        let mut position = [0; START_BYTES];
+        at += fill(&mut source, &mut position)? as u64;
+        let mut bytes = [1; MOVE_BYTES];
+        while bytes != [0; MOVE_BYTES] {
+            let length = fill(&mut source, &mut bytes)?;
+            at += length as u64;
+            if length < MOVE_BYTES {
+                if end > start {
+                    chunks.push(chunk(file, start, end));
+                }
+                if at > end {
+                    warn(path, at - end, "bytes");
+                }
+                return Ok(chunks);
+            }
+        }
+        end = at;
+        if end - start >= MIN_BINPACK_BYTES {
+            chunks.push(chunk(file, start, end));
+            start = end;
+        }
+    }
 }
 
 /// Warns of an incomplete entry or block at the end of a file.

@@ -115,6 +115,7 @@ impl PackedPosition {
             score,
             ply,
             result: 0,
+            score_alone: true,
         };
         entry.set_result(white_result);
         entry

@@ -27,7 +27,7 @@ impl SampledGame {
                 let path: Vec<PackedMove> = moves.map(Move::bits_of).collect();
                 let score = rng.below(8001) as i16 - 4000;
                 encoder.sample(&path, score).expect("a path of possible moves");
-                let mut entry = Entry { score, ..Entry::of(&inside) };
+                let mut entry = Entry { score, score_alone: true, ..Entry::of(&inside) };
                 entry.set_result(result);
                 expected.push(entry);
             }

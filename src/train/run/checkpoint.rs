@@ -55,7 +55,7 @@ pub struct Validation {
     pub shown: u64,
     /// Mean training loss since the previous validation.
     pub train: f64,
-    /// Loss on the held-out positions.
+    /// Loss on the held-out positions; 0 if there are none.
     pub held_out: f32,
     /// Learning rate.
     pub rate: f32,
@@ -63,6 +63,13 @@ pub struct Validation {
     pub lambda: f32,
     /// Seconds of training, including those before a resumption.
     pub seconds: f64,
+}
+
+impl Validation {
+    /// Loss on the held-out positions; `None` if there are none.
+    pub fn measured(&self) -> Option<f32> {
+        (self.held_out > 0.0).then_some(self.held_out)
+    }
 }
 
 /// State of a run.
@@ -76,6 +83,10 @@ pub struct RunState {
     /// different order.
     #[serde(default)]
     pub bookmark: Option<Bookmark>,
+    /// Memory of the stream in bytes, on which the order of the positions depends. Absent from older checkpoints, whose
+    /// settings determine it.
+    #[serde(default)]
+    pub stream_memory: Option<usize>,
     /// Number of averaged models; 0 if averaging has not started.
     #[serde(default)]
     pub averaged: u32,
@@ -351,6 +362,7 @@ mod tests {
             config: Config::default().with_shape(architecture),
             shown: 5000,
             bookmark: Some(Bookmark { fingerprint: u64::MAX, window: 1, shown: 2, chunk: 3, skip: 4 }),
+            stream_memory: Some(1 << 30),
             averaged: 2,
             recent: (0.1, 3),
             seconds: 1.5,

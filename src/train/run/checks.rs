@@ -6,11 +6,12 @@ use anyhow::{Result, ensure};
 
 use super::checkpoint;
 use super::config::Config;
-use super::outputs::{LOG, PICTURE, beside, old_checkpoint};
+use super::outputs::{LOG, PICTURE, beside};
 use crate::nnue;
 use crate::util::atomic::AtomicFile;
 use crate::util::disk::free_bytes;
 use crate::util::identity::check_distinct;
+use crate::util::kind::Kind;
 use crate::util::text::Shown as _;
 
 /// Checks that the net, checkpoint, log and picture of a run can be written, that none is an input, that they replace
@@ -19,33 +20,34 @@ use crate::util::text::Shown as _;
 /// # Errors
 /// Describes the problem and names the file.
 pub fn check_outputs(config: &Config, inputs: &[&Path], resume: bool) -> Result<()> {
-    let outputs = outputs(&config.out)?;
-    check_distinct(&outputs.each_ref().map(PathBuf::as_path), inputs)?;
-    let kinds = [nnue::KIND, checkpoint::KIND, LOG, PICTURE];
-    for (output, kind) in outputs.iter().zip(&kinds) {
+    let outputs = outputs(config)?;
+    let paths: Vec<&Path> = outputs.iter().map(|(path, _)| path.as_path()).collect();
+    check_distinct(&paths, inputs)?;
+    for (output, kind) in &outputs {
         // Dropping it without a commit removes the temporary file.
         AtomicFile::create_over(output, kind)?;
     }
-    checkpoint::KIND.check(&old_checkpoint(&outputs[1]))?;
     let folder = config.out.parent().unwrap_or(Path::new("."));
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     // New files coexist with the old ones until they are complete.
-    let resumed = resume && outputs[1].exists();
+    let resumed = resume && beside(&config.out, "checkpoint").exists();
     let needed = needed_bytes(config)? * if resumed { 1 } else { 2 };
     check_room(folder, free_bytes(folder), needed)
 }
 
-/// Returns the files of a run, which must have different names.
-fn outputs(out: &Path) -> Result<[PathBuf; 4]> {
-    let others = ["checkpoint", "tsv", "svg"].map(|extension| beside(out, extension));
-    let taken = others.iter().find(|other| *other == out);
+/// Returns the files of a run and their kinds. The files must have different names.
+fn outputs(config: &Config) -> Result<Vec<(PathBuf, Kind)>> {
+    let out = &config.out;
+    let kinds = [("checkpoint", checkpoint::KIND), ("tsv", LOG), ("svg", PICTURE)].into_iter().chain(config.log.file());
+    let mut others: Vec<(PathBuf, Kind)> = kinds.map(|(extension, kind)| (beside(out, extension), kind)).collect();
+    let taken = others.iter().find(|(other, _)| other == out);
     ensure!(
         taken.is_none(),
         "out is {}, a name that the run uses for another file: choose a name ending in .nnue",
         out.shown()
     );
-    let [checkpoint, log, picture] = others;
-    Ok([out.to_path_buf(), checkpoint, log, picture])
+    others.insert(0, (out.clone(), nnue::KIND));
+    Ok(others)
 }
 
 /// Returns the approximate size of a checkpoint and a net in bytes.
@@ -74,6 +76,7 @@ fn check_room(folder: &Path, free: Option<u64>, needed: u64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::run::events::LogKind;
 
     #[test]
     fn too_little_disk_space_is_an_error() {
@@ -85,9 +88,10 @@ mod tests {
 
     #[test]
     fn outputs_must_have_different_names() {
-        assert!(outputs(Path::new("a.nnue")).is_ok());
-        for name in ["a.checkpoint", "a.tsv", "a.svg"] {
-            assert!(outputs(Path::new(name)).is_err(), "{name}");
+        let config = |name: &str| Config { out: name.into(), log: LogKind::Csv, ..Config::default() };
+        assert!(outputs(&config("a.nnue")).is_ok_and(|outputs| outputs.len() == 5));
+        for name in ["a.checkpoint", "a.tsv", "a.svg", "a.csv"] {
+            assert!(outputs(&config(name)).is_err(), "{name}");
         }
     }
 }

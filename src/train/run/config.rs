@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
+use super::events::LogKind;
 use super::shape::Preset;
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture, Features};
@@ -22,6 +23,10 @@ use crate::util::text::Shown as _;
 pub enum ScheduleKind {
     /// Half a cosine, from `rate` to `final-rate` times it.
     Cosine,
+    /// A straight line, from `rate` to `final-rate` times it.
+    Linear,
+    /// A constant factor for every position, from `rate` to `final-rate` times it.
+    Exponential,
     /// Multiplied by `step-factor` after every `step-every` million positions.
     Step,
     /// Constant.
@@ -175,7 +180,7 @@ settings! {
         batch: usize = 16_384;
         /// Schedule of the learning rate
         schedule: ScheduleKind = ScheduleKind::Cosine;
-        /// Share of the learning rate at which the cosine ends
+        /// Share of the learning rate at which the schedules cosine, linear and exponential end
         final_rate: f32 = 0.01;
         /// Millions of positions after which the step schedule steps
         step_every: f64 = 100.0;
@@ -213,9 +218,11 @@ settings! {
         loss: LossKind = LossKind::Mse;
         /// Exponent of `--loss power`
         loss_exponent: f32 = 2.5;
-        /// Weight of the score at the end, reached linearly; negative for no change
+        /// Weight of the score at the end; negative for no change
         #[arg(allow_negative_numbers = true)]
         lambda_end: f32 = -1.0;
+        /// Number of equal steps in which the weight of the score changes; 0 for a straight line
+        lambda_steps: u32 = 0;
         /// Factor for the outputs of the written net, if the labels' units are not the engine's
         output_scale: f32 = 1.0;
     }
@@ -236,6 +243,9 @@ settings! {
         /// Millions of positions between checkpoints, in addition to those after the first batch, on Ctrl-C and at the
         /// end; 0 for no others
         checkpoint_every: f64 = 25.0;
+        /// Log next to the net in addition to the .tsv, written at every validation: csv (.csv), or tensorboard
+        /// (.tfevents), which TensorBoard reads
+        log: LogKind = LogKind::None;
     }
 }
 
@@ -253,8 +263,42 @@ fn default_memory() -> f64 {
     if cfg!(target_pointer_width = "64") { 4.0 } else { 0.75 }
 }
 
-/// Settings that may change on resumption, because they do not affect the training.
-const FREE: &[&str] = &["out", "every", "checkpoint-every", "minutes"];
+/// Settings that do not affect the training.
+const FREE: &[&str] = &["out", "every", "checkpoint-every", "minutes", "log"];
+/// Settings that cannot change on resumption: the shape of the net, and the order of the positions.
+const FIXED: &[&str] = &[
+    "features",
+    "king-buckets",
+    "l1",
+    "activation",
+    "psqt",
+    "buckets",
+    "seed",
+    "memory",
+    "thin-beyond",
+    "holdout",
+    "max-score",
+    "min-ply",
+    "any-position",
+];
+
+/// A setting that differs between a command and a checkpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Name of the setting.
+    pub name: String,
+    /// Value in the checkpoint.
+    pub before: String,
+    /// Value in the command.
+    pub now: String,
+}
+
+impl Change {
+    /// Whether a resumed run cannot have this change.
+    pub fn is_fixed(&self) -> bool {
+        FIXED.contains(&self.name.as_str())
+    }
+}
 
 impl Overrides {
     /// Reads the settings of a TOML file.
@@ -346,26 +390,105 @@ impl Config {
         }
     }
 
-    /// Describes the first setting that differs from `other`, the settings of a checkpoint, and affects the training.
-    pub fn difference(&self, other: &Self) -> Option<String> {
-        let values = |config: &Self| {
-            // Settings can spell the same shape in two ways.
-            let config = config.architecture().map_or(config.clone(), |shape| config.clone().with_shape(shape));
-            match serde_json::to_value(config) {
-                Ok(serde_json::Value::Object(values)) => values,
-                _ => serde_json::Map::new(),
-            }
+    /// The settings that differ from `other`, those of a checkpoint, and affect the training.
+    pub fn changes(&self, other: &Self) -> Vec<Change> {
+        let theirs = other.values();
+        let changed = |(name, now): (String, String)| {
+            let before = theirs.iter().find(|(other, _)| *other == name).map_or("absent", |(_, value)| value);
+            let before = before.to_owned();
+            (before != now && !FREE.contains(&name.as_str())).then_some(Change { name, before, now })
         };
-        let theirs = values(other);
-        values(self)
-            .into_iter()
-            .filter(|(name, _)| !FREE.contains(&name.as_str()))
-            .find(|(name, value)| theirs.get(name) != Some(value))
-            .map(|(name, value)| {
-                let other = theirs.get(&name).map_or("absent".into(), ToString::to_string);
-                format!("{name} is {value} in the settings and {other} in the checkpoint")
-            })
+        self.values().into_iter().filter_map(changed).collect()
     }
+
+    /// Names and values of all settings, as the user types them. Settings can spell the same shape in two ways; the
+    /// values have one of them.
+    pub fn values(&self) -> Vec<(String, String)> {
+        let config = self.architecture().map_or(self.clone(), |shape| self.clone().with_shape(shape));
+        // As text, because numbers of 32 bits get more digits as JSON values.
+        let json = serde_json::to_string(&config).unwrap_or_default();
+        let values: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&json).unwrap_or_default();
+        let text = |value: serde_json::Value| match value {
+            serde_json::Value::String(text) => text,
+            value => value.to_string().trim_end_matches(".0").to_owned(),
+        };
+        values.into_iter().map(|(name, value)| (name, text(value))).collect()
+    }
+
+    /// The settings that affect the training, as JSON on one line.
+    pub fn to_json(&self) -> String {
+        let kept = |(name, _): &(String, String)| !FREE.contains(&name.as_str());
+        let values: std::collections::BTreeMap<_, _> = self.values().into_iter().filter(kept).collect();
+        serde_json::to_string(&values).unwrap_or_default()
+    }
+
+    /// All settings in lines of at most 100 characters, to be printed.
+    pub fn lines(&self) -> String {
+        let mut text = String::from("settings");
+        let mut width = text.len();
+        for (name, value) in self.values() {
+            let part = format!(" {name} {value},");
+            if width + part.len() > 100 {
+                text += "\n        ";
+                width = 8;
+            }
+            width += part.len();
+            text += &part;
+        }
+        text.trim_end_matches(',').to_owned()
+    }
+}
+
+impl Overrides {
+    /// Checks that no given setting contradicts another one. `config` has the values of all settings, and `all_sampled`
+    /// is whether the results of all positions are ignored.
+    ///
+    /// # Errors
+    /// Names the two settings.
+    pub fn check_contradictions(&self, config: &Config, all_sampled: bool) -> Result<()> {
+        let Config { loss, schedule, warm_up, millions, minutes, .. } = config;
+        if self.loss_exponent.is_some() && *loss != LossKind::Power {
+            bail!("loss-exponent is for --loss power, but the loss is {}", value_of(*loss));
+        }
+        let falls = [ScheduleKind::Cosine, ScheduleKind::Linear, ScheduleKind::Exponential];
+        let schedules = [
+            ("final-rate", self.final_rate.is_some(), &falls[..]),
+            ("step-every", self.step_every.is_some(), &[ScheduleKind::Step]),
+            ("step-factor", self.step_factor.is_some(), &[ScheduleKind::Step]),
+        ];
+        for (name, given, allowed) in schedules {
+            if given && !allowed.contains(schedule) {
+                let allowed: Vec<String> = allowed.iter().copied().map(value_of).collect();
+                bail!("{name} is for --schedule {}, but the schedule is {}", allowed.join(" or "), value_of(*schedule));
+            }
+        }
+        if *schedule == ScheduleKind::Exponential && config.final_rate <= 0.0 {
+            bail!("final-rate is {}, but must be more than 0 with --schedule exponential", config.final_rate);
+        }
+        if self.lambda_steps.is_some_and(|steps| steps > 0) && config.lambda_end < 0.0 {
+            bail!("lambda-steps is for a weight that changes: add --lambda-end");
+        }
+        if *warm_up > *millions && *minutes <= 0.0 {
+            bail!("warm-up is {warm_up} million positions, but the whole run has {millions}: use a smaller --warm-up");
+        }
+        let lambdas = [("lambda", self.lambda), ("lambda-end", self.lambda_end)];
+        if all_sampled
+            && let Some((name, value)) = lambdas.iter().find_map(|(name, lambda)| {
+                lambda.filter(|lambda| (0.0..1.0).contains(lambda)).map(|lambda| (name, lambda))
+            })
+        {
+            bail!(
+                "{name} is {value}, but all positions are samples, whose results are no labels: leave out --{name}, or \
+                 add positions of games"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The name of a choice on the command line.
+fn value_of(choice: impl clap::ValueEnum) -> String {
+    choice.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 #[cfg(test)]
@@ -427,8 +550,47 @@ mod tests {
         let config = Config::default();
         let mut other = config.clone();
         other.every = 1.0;
-        assert_eq!(config.difference(&other), None);
-        other.seed = 9;
-        assert!(config.difference(&other).unwrap().contains("seed is 1"));
+        assert_eq!(config.changes(&other), []);
+        (other.seed, other.rate) = (9, 0.0008);
+        let changes = other.changes(&config);
+        let texts: Vec<_> = changes.iter().map(|c| format!("{} {} {}", c.name, c.before, c.now)).collect();
+        // Rates have the digits that the user typed.
+        assert_eq!(texts, ["rate 0.004 0.0008", "seed 1 9"]);
+        assert_eq!(changes.iter().map(Change::is_fixed).collect::<Vec<_>>(), [false, true]);
+    }
+
+    #[test]
+    fn contradictory_settings_are_rejected_by_name() {
+        let shape = Preset::Small.architecture();
+        for (text, sampled, reason) in [
+            ("loss = 'bce'\nloss-exponent = 2.6", false, "loss-exponent is for --loss power, but the loss is bce"),
+            ("loss-exponent = 2.6", false, "loss-exponent is for --loss power"),
+            (
+                "schedule = 'constant'\nfinal-rate = 0.1",
+                false,
+                "final-rate is for --schedule cosine or linear or exponential",
+            ),
+            ("schedule = 'exponential'\nfinal-rate = 0.0", false, "final-rate is 0, but must be more than 0"),
+            ("lambda-steps = 3", false, "lambda-steps is for a weight that changes"),
+            ("step-every = 10", false, "step-every is for --schedule step, but the schedule is cosine"),
+            ("step-factor = 0.1", false, "step-factor is for --schedule step"),
+            ("millions = 5\nwarm-up = 6", false, "warm-up is 6 million positions, but the whole run has 5"),
+            ("lambda = 0.5", true, "lambda is 0.5, but all positions are samples"),
+            ("lambda-end = 0.0", true, "lambda-end is 0, but all positions are samples"),
+        ] {
+            let settings = toml::from_str::<Overrides>(text).unwrap();
+            let error = settings.check_contradictions(&settings.resolved(shape), sampled).unwrap_err().to_string();
+            assert!(error.starts_with(reason), "{error}");
+        }
+        for (text, sampled) in [
+            ("loss = 'power'\nloss-exponent = 2.6", false),
+            ("lambda = 0.5", false),
+            ("lambda = 1.0", true),
+            ("lambda-end = -1.0", true),
+            ("minutes = 5\nmillions = 5\nwarm-up = 6", true),
+        ] {
+            let settings = toml::from_str::<Overrides>(text).unwrap();
+            assert!(settings.check_contradictions(&settings.resolved(shape), sampled).is_ok(), "{text}");
+        }
     }
 }

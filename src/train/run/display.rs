@@ -78,12 +78,12 @@ impl RunDisplay {
     /// Prints a validation.
     pub fn report(&mut self, report: &Validation, status: Status) {
         self.print(&format!(
-            "{:7.1} M  {:5.1} %  train {:.6}  held out {:.6}  rate {:.6}  {:6.1} k/s  {} left",
+            "{:7.1} M  {:5.1} %  train {:.6}  held out {}  rate {}  {:6.1} k/s  {} left",
             report.shown as f64 / 1e6,
             100.0 * status.done,
             report.train,
-            report.held_out,
-            report.rate,
+            report.measured().map_or_else(|| "none".to_owned(), |loss| format!("{loss:.6}")),
+            short_rate(report.rate),
             status.speed / 1e3,
             short_time(status.left)
         ));
@@ -96,6 +96,12 @@ impl Default for RunDisplay {
     }
 }
 
+/// Formats a learning rate with at most four significant digits, as people type it: 0.004, 0.0002, 0.000001234.
+pub fn short_rate(rate: f32) -> String {
+    let rounded: f64 = format!("{rate:.3e}").parse().unwrap_or(rate.into());
+    format!("{rounded}")
+}
+
 fn bar(done: f64) -> String {
     let full = (done.clamp(0.0, 1.0) * BAR as f64) as usize;
     format!("[{}{}]", "#".repeat(full), "-".repeat(BAR - full))
@@ -104,6 +110,12 @@ fn bar(done: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_print_as_typed() {
+        let texts = [0.004, 0.0002, 0.000_000_12, 0.003_892_343, 1.0, 0.0].map(short_rate);
+        assert_eq!(texts, ["0.004", "0.0002", "0.00000012", "0.003892", "1", "0"]);
+    }
 
     #[test]
     fn bar_has_constant_length() {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::checkpoint;
 
@@ -27,7 +27,7 @@ const BATCH: usize = 1 << 16;
 /// Arguments of `train loss`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct LossArgs {
-    /// Files of labelled positions: .bin, .binpack, .plain or .tree
+    /// Files of labelled positions, of any format (see `data convert`)
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Network or checkpoint of a training run to measure, with an optional factor for its values; the embedded net if
@@ -286,6 +286,9 @@ fn measure(path: &Path, max_score: i16, loss: &Loss, nets: &mut [Measured]) -> R
     reader::for_each(path, |entry| {
         if entry.score == NO_SCORE || entry.score.unsigned_abs() > max_score.unsigned_abs() {
             return Ok(());
+        }
+        if entry.score_alone && loss.lambda < 1.0 {
+            bail!("the results of its positions are no labels, because they are samples: leave out --lambda");
         }
         batch.push(entry)?;
         if batch.records.len() == BATCH {

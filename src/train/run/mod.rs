@@ -2,10 +2,13 @@
 
 mod checkpoint;
 mod checks;
+mod compare;
 pub(crate) mod config;
 pub(crate) mod device;
 mod display;
+pub(crate) mod events;
 pub(crate) mod export;
+pub(crate) mod info;
 pub(crate) mod measure;
 mod outputs;
 pub(crate) mod picture;
@@ -22,6 +25,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use checkpoint::RunState;
+use compare::PlotArgs;
 use config::{Config, Overrides};
 use export::ExportArgs;
 use measure::LossArgs;
@@ -29,9 +33,9 @@ use outputs::beside;
 use session::{Positions, Session};
 
 use super::step::stepper::Stepper;
-use super::step::trainer_bytes;
 use crate::data::Filter;
-use crate::data::stream::{self, Options, Source, Stream};
+use crate::data::reader::Format;
+use crate::data::stream::{Options, Source, Stream};
 use crate::gpu::Device;
 use crate::util::claim::Lock;
 use crate::util::text::Shown as _;
@@ -39,7 +43,9 @@ use crate::util::text::Shown as _;
 /// Train a network on files of labelled positions.
 ///
 /// The net is written at every validation, with a log (`.tsv`) and a plot (`.svg`) next to it. A checkpoint
-/// (`.checkpoint`) is written at intervals; `--resume` continues exactly from it, even after a crash.
+/// (`.checkpoint`) is written at intervals; `--resume` continues exactly from it, even after a crash. With `--resume`,
+/// other settings than the shape and the choice of positions can change, for example to extend a finished run. Without
+/// it, the files of an earlier run with the same `--out` are renamed.
 #[derive(clap::Args, Clone, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct TrainArgs {
@@ -55,9 +61,9 @@ pub struct TrainArgs {
     /// Initialise weights from this net or checkpoint (fine-tune with a lower `--rate`)
     #[arg(long, value_name = "FILE")]
     pub init: Option<PathBuf>,
-    /// Device that trains: cpu; gpu, the fastest graphics card; or auto, a graphics card if there is one. gpu:NAME and
-    /// auto:NAME choose a card by a part of its name or by its number in `zoothera gpu`. Checkpoints do not depend on
-    /// it
+    /// Device that trains: cpu; gpu, the first graphics card of `zoothera gpu`; or auto, a graphics card if there is
+    /// one. gpu:NAME and auto:NAME choose a card by a part of its name or by its number in `zoothera gpu`. Checkpoints
+    /// do not depend on it
     #[arg(long, value_name = "cpu|gpu|auto[:NAME]", default_value = "cpu")]
     pub device: Device,
     /// The settings.
@@ -75,6 +81,8 @@ pub enum TrainCommand {
     Export(ExportArgs),
     /// Print the loss of nets on files of labelled positions
     Loss(LossArgs),
+    /// Draw the loss curves of several runs in one picture
+    Plot(PlotArgs),
 }
 
 /// Maximum number of held-out positions. More would hardly improve the estimate, and validation takes time.
@@ -88,6 +96,7 @@ pub fn run(args: TrainArgs) -> Result<()> {
     match &args.command {
         Some(TrainCommand::Export(export)) => return export::run(export),
         Some(TrainCommand::Loss(loss)) => return measure::run(loss, &mut std::io::stdout()),
+        Some(TrainCommand::Plot(plot)) => return compare::run(plot),
         None => {}
     }
     let (sources, config) = settings(&args)?;
@@ -108,10 +117,15 @@ pub fn run(args: TrainArgs) -> Result<()> {
     inputs.extend(args.init.as_deref());
     inputs.extend(args.config.as_deref());
     checks::check_outputs(&config, &inputs, args.resume)?;
+    if !args.quiet {
+        eprintln!("{}", config.lines());
+    }
     let (state, parameters) = start::start(&config, args.resume, args.init.as_deref())?;
-    let options = options(sources, &config)?;
+    let memory = state.stream_memory.map_or_else(|| start::stream_memory(&config), Ok)?;
+    let options = options(sources, &config, memory);
     let trainer = args.device.stepper(&config, parameters)?;
-    train(state, trainer, &options, args.quiet)
+    let is_warm = args.init.is_some() && state.shown == 0;
+    train(state, trainer, &options, Report { quiet: args.quiet, initial_loss: is_warm })
 }
 
 /// Returns the files and the checked settings of the command line and of its file.
@@ -124,8 +138,11 @@ fn settings(args: &TrainArgs) -> Result<(Vec<Source>, Config)> {
     let shape = shape::base(&settings, args.resume, args.init.as_deref())?;
     let config = settings.resolved(shape);
     config.check()?;
+    let sources = sources(&settings);
+    let all_sampled = !sources.is_empty() && sources.iter().all(|source| source.sampled);
+    settings.check_contradictions(&config, all_sampled)?;
     args.device.check(config.architecture()?)?;
-    Ok((sources(&settings), config))
+    Ok((sources, config))
 }
 
 /// Checks settings, initial net and outputs of a run without its data.
@@ -133,17 +150,28 @@ fn settings(args: &TrainArgs) -> Result<(Vec<Source>, Config)> {
 /// # Errors
 /// As [`run`], except for the data.
 pub fn check(args: &TrainArgs) -> Result<()> {
-    let (sources, config) = settings(args)?;
+    let (_, config) = settings(args)?;
     checks::check_outputs(&config, &[], false)?;
-    options(sources, &config)?;
     start::start(&config, false, args.init.as_deref()).map(drop)
 }
 
+/// What a run prints.
+#[derive(Clone, Copy)]
+struct Report {
+    /// Whether nothing but the moving line on a terminal is printed.
+    quiet: bool,
+    /// Whether the held-out loss is printed before the first step.
+    initial_loss: bool,
+}
+
 /// Runs the training.
-fn train(state: RunState, trainer: Box<dyn Stepper>, options: &Options, quiet: bool) -> Result<()> {
-    let positions = open(options, &state, quiet)?;
+fn train(state: RunState, trainer: Box<dyn Stepper>, options: &Options, report: Report) -> Result<()> {
+    let positions = open(options, &state, report.quiet)?;
     let mut session = Session::begin(state, trainer, positions);
-    session.display.quiet = quiet;
+    session.display.quiet = report.quiet;
+    if report.initial_loss && !report.quiet {
+        session.report_initial_loss()?;
+    }
     session.train()?;
     session.finish()
 }
@@ -151,22 +179,17 @@ fn train(state: RunState, trainer: Box<dyn Stepper>, options: &Options, quiet: b
 /// Returns the files named in the settings, sampled ones first.
 fn sources(settings: &Overrides) -> Vec<Source> {
     let of = |paths: &[PathBuf], sampled| {
-        let source = |path: &PathBuf| Source { path: path.clone(), sampled };
+        // A .tree has samples only, whichever option names it.
+        let is_tree = |path: &Path| Format::of(path).is_ok_and(|format| format == Format::Tree);
+        let source = |path: &PathBuf| Source { path: path.clone(), sampled: sampled || is_tree(path) };
         paths.iter().map(source).collect::<Vec<_>>()
     };
     [of(&settings.sampled, true), of(&settings.files, false)].concat()
 }
 
 /// Returns the options of the stream of training positions.
-fn options(sources: Vec<Source>, config: &Config) -> Result<Options> {
-    let memory = (1e9 * config.memory) as usize;
-    let own = trainer_bytes(config.architecture()?, config.average > 0.0, config.batch);
-    let min_memory = own + stream::MIN_MEMORY;
-    if memory < min_memory {
-        let min_memory = min_memory as f64 / 1e9;
-        bail!("memory is {} GB, but training a net of this shape needs at least {min_memory:.3} GB", config.memory);
-    }
-    Ok(Options {
+fn options(sources: Vec<Source>, config: &Config, memory: usize) -> Options {
+    Options {
         sources,
         filter: Filter {
             max_score: config.max_score,
@@ -178,9 +201,9 @@ fn options(sources: Vec<Source>, config: &Config) -> Result<Options> {
         holdout: config.holdout,
         holdout_limit: HOLDOUT_LIMIT,
         seed: config.seed,
-        memory: memory - own,
+        memory,
         threads: config.threads,
-    })
+    }
 }
 
 /// Opens the stream of training positions, at its start or at a bookmark, and reads the held-out positions.
@@ -200,7 +223,11 @@ fn open(options: &Options, state: &RunState, quiet: bool) -> Result<Positions> {
         format!("about {all} training positions, {window} of them in memory at a time")
     };
     if !quiet {
-        eprintln!("{:6.1} s  {shown}, {} held out", started.elapsed().as_secs_f64(), held_out.len());
+        let held_out = match held_out.len() {
+            0 => "none".to_owned(),
+            count => count.to_string(),
+        };
+        eprintln!("{:6.1} s  {shown}, {held_out} held out", started.elapsed().as_secs_f64());
     }
     Ok(Positions { stream, held_out })
 }

@@ -1,14 +1,16 @@
 //! Output files of a run other than the checkpoint: the net, the log and the picture.
 
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
 use super::checkpoint::Validation;
+use super::config::Config;
 use super::picture;
 use crate::nnue::{self, Network};
-use crate::util::atomic::write_over;
+use crate::util::atomic::{resolve, write_over};
 use crate::util::kind::Kind;
 use crate::util::text::Shown as _;
 
@@ -37,27 +39,62 @@ pub fn millions(positions: u64) -> f64 {
     positions as f64 / 1e6
 }
 
-/// Renames the checkpoint of an older run, so that a new run does not overwrite it.
+/// Extensions of the files of a run.
+const FILES: [&str; 4] = ["checkpoint", "nnue", "tsv", "svg"];
+
+/// Renames the files of an older run, so that a new run with the same `out` does not overwrite them: `mine.nnue`
+/// becomes `mine-1.nnue`, or has the first number that none of its files has.
 ///
 /// # Errors
-/// Fails if the checkpoint cannot be renamed, or if a file of another kind already has the new name.
-pub fn keep_old(checkpoint: &Path) -> Result<()> {
-    if !checkpoint.exists() {
+/// Fails if a file cannot be renamed.
+pub fn keep_old(config: &Config) -> Result<()> {
+    let out = &config.out;
+    let name = |extension: &str| if extension == "nnue" { out.clone() } else { beside(out, extension) };
+    let log = config.log.file().map(|(extension, _)| extension);
+    let extensions = FILES.into_iter().chain(log);
+    let old: Vec<PathBuf> = extensions.map(name).filter(|path| has_content(path)).collect();
+    if old.is_empty() {
         return Ok(());
     }
-    let old = old_checkpoint(checkpoint);
-    super::checkpoint::KIND.check(&old)?;
-    eprintln!(
-        "{} exists from another run (--resume would have continued it): renamed to {}",
-        checkpoint.shown(),
-        old.shown()
-    );
-    std::fs::rename(checkpoint, &old).with_context(|| format!("cannot rename {}", checkpoint.shown()))
+    let (stem, number) = unused_number(out);
+    for path in &old {
+        let mut new = stem.clone();
+        new.push(format!("-{number}"));
+        if let Some(extension) = path.extension() {
+            new.push(".");
+            new.push(extension);
+        }
+        // If the name is a link, its target is renamed.
+        let (from, new) = (resolve(path)?, path.with_file_name(new));
+        std::fs::rename(&from, &new).with_context(|| format!("cannot rename {}", path.shown()))?;
+        eprintln!("{} exists from another run: renamed to {}", path.shown(), new.shown());
+    }
+    Ok(())
 }
 
-/// Returns the new name for the checkpoint of an older run.
-pub fn old_checkpoint(checkpoint: &Path) -> PathBuf {
-    beside(checkpoint, "checkpoint.old")
+/// Whether a regular file exists and is not empty.
+fn has_content(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.len() > 0)
+}
+
+/// The name of `out` without its extension, and the first number that no file of an older run has.
+fn unused_number(out: &Path) -> (OsString, u32) {
+    let stem = out.file_stem().unwrap_or_default().to_os_string();
+    let is_free = |number: &u32| {
+        let mut numbered = stem.clone();
+        numbered.push(format!("-{number}"));
+        let extensions = FILES.iter().map(OsString::from).chain(out.extension().map(Into::into));
+        extensions
+            .map(|extension| {
+                let mut name = numbered.clone();
+                name.push(".");
+                name.push(extension);
+                out.with_file_name(name)
+            })
+            .all(|path| path.symlink_metadata().is_err())
+    };
+    let number = (1..).find(is_free).unwrap_or(1);
+    (stem, number)
 }
 
 /// Writes the net.
@@ -67,14 +104,26 @@ pub fn write_net(path: &Path, net: &Network) -> Result<()> {
 }
 
 /// Writes the log and the picture next to the net.
-pub fn write_curves(out: &Path, history: &[Validation]) -> Result<()> {
-    write_over(&beside(out, "tsv"), &LOG, |file| file.write_all(log_of(history).as_bytes()))?;
+pub fn write_curves(config: &Config, history: &[Validation]) -> Result<()> {
+    let out = &config.out;
+    let log = format!("{}# settings {}\n", log_of(history), config.to_json());
+    write_over(&beside(out, "tsv"), &LOG, |file| file.write_all(log.as_bytes()))?;
+    if let Some((extension, kind)) = config.log.file() {
+        write_over(&beside(out, extension), &kind, |file| file.write_all(&config.log.content(history)))?;
+    }
     write_picture(&beside(out, "svg"), out, history)
 }
 
 /// Writes the loss curves of the run that made `net`.
 pub fn write_picture(path: &Path, net: &Path, history: &[Validation]) -> Result<()> {
     let picture = picture::svg(&picture_title(net), history);
+    write_over(path, &PICTURE, |file| file.write_all(picture.as_bytes()))
+}
+
+/// Writes the loss curves of several runs.
+pub fn write_comparison(path: &Path, runs: &[(String, Vec<Validation>)]) -> Result<()> {
+    let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
+    let picture = picture::compare(&format!("{}: {PICTURE_TITLE}", names.join(", ")), runs);
     write_over(path, &PICTURE, |file| file.write_all(picture.as_bytes()))
 }
 
@@ -88,8 +137,13 @@ fn picture_title(net: &Path) -> String {
 fn log_of(history: &[Validation]) -> String {
     history.iter().fold(LOG_HEADER.to_owned(), |log, report| {
         log + &format!(
-            "{}\t{:.8}\t{:.8}\t{:.8}\t{:.4}\t{:.1}\n",
-            report.shown, report.train, report.held_out, report.rate, report.lambda, report.seconds
+            "{}\t{:.8}\t{}\t{:.8}\t{:.4}\t{:.1}\n",
+            report.shown,
+            report.train,
+            report.measured().map_or_else(String::new, |loss| format!("{loss:.8}")),
+            report.rate,
+            report.lambda,
+            report.seconds
         )
     })
 }

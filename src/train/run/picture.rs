@@ -19,13 +19,7 @@ const LINE: f64 = 15.0;
 
 /// Returns both curves as an SVG picture, or an empty frame without validations.
 pub fn svg(title: &str, history: &[Validation]) -> String {
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-         font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
-         <text x=\"{LEFT}\" y=\"18\" font-size=\"14\">{}</text>\n",
-        escaped(title)
-    );
+    let mut out = opened(title);
     if let (Some(range), Some(last)) = (both_range(history), history.last()) {
         let frame = Canvas { range, end: millions(last).max(1e-9) };
         frame.axes(&mut out);
@@ -37,6 +31,48 @@ pub fn svg(title: &str, history: &[Validation]) -> String {
     }
     out.push_str("</svg>\n");
     out
+}
+
+/// Colours of the curves of several runs.
+const COLOURS: [&str; 6] = ["#1f5fbf", "#c2452d", "#2b8a3e", "#8e44ad", "#b7791f", "#333333"];
+
+/// Returns the held-out losses of several runs in one SVG picture, or the training losses of runs without held-out
+/// positions.
+pub fn compare(title: &str, runs: &[(String, Vec<Validation>)]) -> String {
+    let loss = |report: &Validation| report.measured().map_or(report.train, f64::from);
+    let all = || runs.iter().flat_map(|(_, history)| history);
+    let mut out = opened(title);
+    if let Some(range) = Range::of(all().map(loss)) {
+        let end = all().map(millions).fold(1e-9, f64::max);
+        let frame = Canvas { range, end };
+        frame.axes(&mut out);
+        let mut labels: Vec<(f64, String, &str)> = Vec::new();
+        for ((name, history), colour) in runs.iter().zip(COLOURS.iter().cycle()) {
+            frame.curve(&mut out, colour, history.iter().map(|report| (millions(report), loss(report))));
+            if let Some(last) = history.last() {
+                labels.push((frame.y(loss(last)), format!("{name} {:.5}", loss(last)), colour));
+            }
+        }
+        labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut lowest = f64::NEG_INFINITY;
+        for (y, text, colour) in labels {
+            lowest = y.max(lowest + LINE);
+            frame.label(&mut out, lowest, &text, colour);
+        }
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// The start of a picture with its title.
+fn opened(title: &str) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
+         <text x=\"{LEFT}\" y=\"18\" font-size=\"14\">{}</text>\n",
+        escaped(title)
+    )
 }
 
 /// Coordinate system of the picture.
@@ -114,13 +150,18 @@ impl Canvas {
         let upper = self.y(high.0).min(self.y(low.0) - LINE);
         let lower = self.y(low.0).max(upper + LINE);
         for (y, (value, name, colour)) in [(upper, high), (lower, low)] {
-            let _ = writeln!(
-                out,
-                "<text x=\"{}\" y=\"{:.1}\" fill=\"{colour}\">{name} {value:.5}</text>",
-                WIDTH - RIGHT + 6.0,
-                y + 4.0
-            );
+            // A run without held-out positions has no such curve.
+            if value <= 0.0 {
+                continue;
+            }
+            self.label(out, y, &format!("{name} {value:.5}"), colour);
         }
+    }
+
+    /// Label of a curve, to the right of the frame.
+    fn label(&self, out: &mut String, y: f64, text: &str, colour: &str) {
+        let (x, y) = (WIDTH - RIGHT + 6.0, y + 4.0);
+        let _ = writeln!(out, "<text x=\"{x}\" y=\"{y:.1}\" fill=\"{colour}\">{}</text>", escaped(text));
     }
 }
 
@@ -200,6 +241,18 @@ mod tests {
                 .collect();
             assert!((heights[0] - heights[1]).abs() >= LINE - 0.2, "{heights:?}");
         }
+    }
+
+    #[test]
+    fn several_runs_share_a_picture_with_a_label_each() {
+        let mut without = history(0.04);
+        without.iter_mut().for_each(|report| report.held_out = 0.0);
+        let runs = [("a".to_owned(), history(0.02)), ("b".to_owned(), without), ("c".to_owned(), Vec::new())];
+        let picture = compare("a, b: loss", &runs);
+        assert_eq!(picture.matches("<polyline").count(), 3);
+        // The training loss stands for the missing held-out loss.
+        assert!(picture.contains(">a 0.00150<") && picture.contains(">b 0.00200<"), "{picture}");
+        assert!(!compare("none", &[]).contains("<polyline"));
     }
 
     #[test]

@@ -44,6 +44,8 @@ fn fallen(config: &Config, at: Elapsed) -> f32 {
             let wave = 0.5 * (1.0 + (PI * at.done.clamp(0.0, 1.0)).cos());
             config.final_rate + (1.0 - config.final_rate) * wave
         }
+        ScheduleKind::Linear => 1.0 + (config.final_rate - 1.0) * at.done.clamp(0.0, 1.0),
+        ScheduleKind::Exponential => config.final_rate.powf(at.done.clamp(0.0, 1.0)),
     }
 }
 
@@ -67,7 +69,15 @@ pub fn rounding(config: &Config, at: Elapsed) -> Option<Rounding> {
 
 /// Returns the weight of the score.
 pub fn lambda(config: &Config, at: Elapsed) -> f32 {
-    config.lambda + (config.last_lambda() - config.lambda) * at.done.clamp(0.0, 1.0)
+    let done = at.done.clamp(0.0, 1.0);
+    let steps = config.lambda_steps as f32;
+    // The first of n steps has the first weight, and the last step the last one.
+    let changed = match config.lambda_steps {
+        0 => done,
+        1 => 1.0,
+        _ => ((done * steps).floor() / (steps - 1.0)).min(1.0),
+    };
+    config.lambda + (config.last_lambda() - config.lambda) * changed
 }
 
 #[cfg(test)]
@@ -85,6 +95,30 @@ mod tests {
         assert!((rate(&config, place(0.0)) - 0.004).abs() < 1e-8);
         assert!((rate(&config, place(1.0)) - 0.000_04).abs() < 1e-8);
         assert!(rate(&config, place(0.3)) > rate(&config, place(0.6)));
+    }
+
+    #[test]
+    fn linear_and_exponential_schedules_end_at_final_rate() {
+        let mut config = Config { schedule: ScheduleKind::Linear, final_rate: 0.01, ..Config::default() };
+        let factors = |config: &Config| [0.0, 0.5, 1.0].map(|done| rate(config, place(done)) / config.rate);
+        let close = |found: [f32; 3], expected: [f32; 3]| {
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?} {expected:?}");
+        };
+        close(factors(&config), [1.0, 0.505, 0.01]);
+        config.schedule = ScheduleKind::Exponential;
+        close(factors(&config), [1.0, 0.1, 0.01]);
+    }
+
+    #[test]
+    fn lambda_changes_linearly_or_by_equal_steps() {
+        let mut config = Config { lambda: 0.9, lambda_end: 0.5, ..Config::default() };
+        let weights = |config: &Config| [0.0, 0.3, 0.5, 0.7, 1.0].map(|done| lambda(config, place(done)));
+        let close = |found: [f32; 5], expected: [f32; 5]| {
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?} {expected:?}");
+        };
+        close(weights(&config), [0.9, 0.78, 0.7, 0.62, 0.5]);
+        config.lambda_steps = 3;
+        close(weights(&config), [0.9, 0.9, 0.7, 0.5, 0.5]);
     }
 
     #[test]

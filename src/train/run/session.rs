@@ -98,6 +98,20 @@ impl Session {
         }
     }
 
+    /// Prints the held-out loss of the initial weights.
+    ///
+    /// # Errors
+    /// Fails if the device fails.
+    pub fn report_initial_loss(&mut self) -> Result<()> {
+        if self.held_out.is_empty() {
+            return Ok(());
+        }
+        self.trainer.set_loss(self.state.config.last_loss());
+        let loss = self.trainer.validate(&self.held_out)?;
+        self.display.print(&format!("    0.0 M         before the first step  held out {loss:.6}"));
+        Ok(())
+    }
+
     /// Trains until the end of the run. On a read error or an interrupt, writes a checkpoint first.
     ///
     /// # Errors
@@ -123,11 +137,16 @@ impl Session {
                 period > 0.0 && periods(before) != periods(self.state.shown)
             };
             let (validate, keep) = (passed(self.state.config.every), passed(self.state.config.checkpoint_every));
+            // The first checkpoint is early, so that a disk or folder error appears before much work is at risk. It
+            // renames the files of an older run, so it precedes the first validation.
+            let is_first = !self.kept;
+            if is_first {
+                self.keep()?;
+            }
             if validate {
                 self.validate()?;
             }
-            // Writes the first checkpoint early, so that a disk or folder error appears before much work is at risk.
-            if keep || !self.kept {
+            if keep || (validate && is_first) {
                 self.keep()?;
             }
             if self.synced.at.elapsed() > SYNC_PERIOD {
@@ -253,7 +272,7 @@ impl Session {
             self.display.print(&warning);
         }
         self.write_net()?;
-        write_curves(&self.state.config.out, &self.state.history)
+        write_curves(&self.state.config, &self.state.history)
     }
 
     fn write_net(&self) -> Result<Network> {
@@ -308,9 +327,9 @@ impl Session {
         if self.kept {
             return checkpoint::write(&path, contents);
         }
-        // Completed before an older checkpoint is renamed.
+        // Completed before the files of an older run are renamed.
         let new = checkpoint::begin(&path, contents)?;
-        keep_old(&path)?;
+        keep_old(&self.state.config)?;
         new.commit()?;
         self.kept = true;
         Ok(())

@@ -5,14 +5,17 @@ use std::path::Path;
 use anyhow::{Result, bail, ensure};
 
 use super::checkpoint::{self, Checkpoint, Parameters, RunState};
-use super::config::Config;
+use super::config::{Change, Config};
 use super::outputs::{beside, millions};
+use super::schedule::{self, Elapsed};
 use super::shape::read_net;
+use crate::data::stream;
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture};
 use crate::train::integer::unfold;
 use crate::train::model::Model;
 use crate::train::step::optimiser::Moments;
+use crate::train::step::trainer_bytes;
 use crate::util::rng::SplitMix64;
 use crate::util::text::Shown as _;
 
@@ -34,28 +37,26 @@ const fn initial_span(activation: Activation) -> f32 {
 pub fn start(config: &Config, resume: bool, init: Option<&Path>) -> Result<(RunState, Parameters)> {
     let path = beside(&config.out, "checkpoint");
     if resume && path.exists() {
-        let found = resumed(&path, config)?;
-        eprintln!("resuming after {:.1} M positions", millions(found.0.shown));
-        return Ok(found);
+        return resumed(&path, config);
     }
     if resume {
         eprintln!("no checkpoint {}: starting a new run", path.shown());
     }
-    let state = new_state(config);
-    Ok((state, new_parameters(config, init)?))
+    Ok((new_state(config)?, new_parameters(config, init)?))
 }
 
 /// Returns the state of a new run.
-fn new_state(config: &Config) -> RunState {
-    RunState {
+fn new_state(config: &Config) -> Result<RunState> {
+    Ok(RunState {
         config: config.clone(),
         shown: 0,
         bookmark: None,
+        stream_memory: Some(stream_memory(config)?),
         averaged: 0,
         recent: (0.0, 0),
         seconds: 0.0,
         history: Vec::new(),
-    }
+    })
 }
 
 /// Returns the parameters of a new run, random or from a file.
@@ -78,12 +79,30 @@ fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
     Ok(Parameters { model, moments, average: None })
 }
 
-/// Reads the checkpoint of a run, whose settings must match `config`.
+/// Memory for the stream of positions in bytes: what the trainer does not need.
+///
+/// # Errors
+/// Fails if the memory is too small for a net of this shape.
+pub fn stream_memory(config: &Config) -> Result<usize> {
+    let memory = (1e9 * config.memory) as usize;
+    let own = trainer_bytes(config.architecture()?, config.average > 0.0, config.batch);
+    let min_memory = own + stream::MIN_MEMORY;
+    if memory < min_memory {
+        let min_memory = min_memory as f64 / 1e9;
+        bail!("memory is {} GB, but training a net of this shape needs at least {min_memory:.3} GB", config.memory);
+    }
+    Ok(memory - own)
+}
+
+/// Reads the checkpoint of a run and continues it with the settings of `config`, which must have the same shape and
+/// order of positions.
 fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
-    let Checkpoint { mut state, parameters, .. } = checkpoint::read(path)?;
-    if let Some(difference) = config.difference(&state.config) {
+    let Checkpoint { mut state, mut parameters, .. } = checkpoint::read(path)?;
+    let changes = config.changes(&state.config);
+    if let Some(Change { name, before, now }) = changes.iter().find(|change| change.is_fixed()) {
         bail!(
-            "{} belongs to another run: {difference}. Use the same settings, or start a new run with --init",
+            "{} belongs to another run: {name} is {now} in the settings and {before} in the checkpoint. Use the same \
+             value, or start a new run with --init",
             path.shown()
         );
     }
@@ -93,15 +112,33 @@ fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
             path.shown()
         );
     }
-    let max = 1e6 * config.millions + config.batch as f64;
+    let max = 1e6 * state.config.millions + state.config.batch as f64;
     ensure!(
         state.shown as f64 <= max,
         "{} is damaged: {} positions shown are more than the whole run has",
         path.shown(),
         state.shown
     );
+    if state.stream_memory.is_none() {
+        state.stream_memory = Some(stream_memory(&state.config)?);
+    }
     state.config = config.clone();
+    // A longer run has its last part, over which the weights are averaged, later.
+    if schedule::averaged(config, Elapsed::after(config, state.shown, state.seconds)) == 0 {
+        (state.averaged, parameters.average) = (0, None);
+    }
+    eprintln!("resuming after {:.1} M positions{}", millions(state.shown), described(&changes));
     Ok((state, parameters))
+}
+
+/// The changed settings of a resumed run in words.
+fn described(changes: &[Change]) -> String {
+    if changes.is_empty() {
+        return String::new();
+    }
+    let change = |Change { name, before, now }: &Change| format!("{name} {now} (was {before})");
+    let changes: Vec<String> = changes.iter().map(change).collect();
+    format!(" with {}; from here the result is not byte-identical to that of an uninterrupted run", changes.join(", "))
 }
 
 /// Reads the model of a net file with a trainable shape, or of a checkpoint (its mean if it has one). With
