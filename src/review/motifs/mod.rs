@@ -3,27 +3,18 @@
 //!
 //! * `walk`: a line with all of its positions, and the attack queries that the predicates share
 //! * `motif`: the kinds of motifs, and the data of one motif
-//! * `hanging`, `fork`, `pin`, `skewer`, `discovered` (discovered attack, double check): attacks
-//! * `trapped`, `defender` (overloaded defender, removal of a defender), `zwischenzug`, `sacrifice`: move orders
-//! * `back_rank`, `promotion`, `stalemate`: ends of a line
+//! * `attacks`: hanging piece, fork, pin, skewer, discovered attack, double check
+//! * `defenders`: trapped piece, overloaded defender, removal of a defender, in-between move
+//! * `ends`: back rank, promotion, stalemate trick, sound sacrifice
 
-mod back_rank;
-mod defender;
-mod discovered;
-mod fork;
-mod hanging;
+mod attacks;
+mod defenders;
+mod ends;
 mod motif;
-mod pin;
-mod promotion;
-mod sacrifice;
-mod skewer;
-mod stalemate;
-mod trapped;
 mod walk;
-mod zwischenzug;
 
+pub(crate) use ends::sacrifice;
 pub(crate) use motif::{Kind, Man, Motif, role_name};
-pub(crate) use sacrifice::sacrifice;
 pub(crate) use walk::Walk;
 
 /// A predicate on a line.
@@ -31,19 +22,19 @@ type Predicate = fn(&Walk) -> Option<Motif>;
 
 /// The predicates in order of preference: if two motifs start at the same ply, the first is named.
 const PREDICATES: [Predicate; 13] = [
-    hanging::hanging,
-    back_rank::back_rank,
-    discovered::double_check,
-    stalemate::stalemate_trick,
-    promotion::promotion,
-    fork::fork,
-    skewer::skewer,
-    discovered::discovered_attack,
-    trapped::trapped_piece,
-    pin::pin,
-    defender::removal,
-    defender::overloaded,
-    zwischenzug::zwischenzug,
+    attacks::hanging,
+    ends::back_rank,
+    attacks::double_check,
+    ends::stalemate_trick,
+    ends::promotion,
+    attacks::fork,
+    attacks::skewer,
+    attacks::discovered_attack,
+    defenders::trapped_piece,
+    attacks::pin,
+    defenders::removal,
+    defenders::overloaded,
+    defenders::zwischenzug,
 ];
 
 /// The motifs of a line, in descending order of how well they explain it: by ply, then by preference. Sacrifices are
