@@ -317,7 +317,7 @@ mod tests {
             ("r3k2r/8/8/3pP3/8/8/1p6/R3K2R w Kkq - 5 30", Some("e1h1")),
             ("r3k2r/8/8/3pP3/8/8/1p6/R3K2R b KQkq - 5 30", Some("e8a8")),
             ("r3k2r/8/8/3pP3/8/8/1p6/R3K2R b kq - 5 30", Some("b2a1r")),
-            ("1r2kr2/8/8/8/8/8/8/1R2KR2 w KQkq - 0 1", Some("e1f1")),
+            ("4k3/8/8/8/8/8/8/1R2KR2 w KQ - 0 1", Some("e1f1")),
             ("r3k2r/8/8/3pP3/8/8/1p6/R3K2R b kq - 5 30", None),
         ] {
             let position = Position::from_fen(fen, CastlingMode::Chess960).expect(fen);
