@@ -208,3 +208,56 @@ fn evaluations_are_numbers_with_tablebases() {
     let is_value = |eval: &&str| eval.trim_start_matches('#').parse::<f64>().is_ok();
     assert!(evals.iter().all(is_value), "{evals:?}");
 }
+
+/// Explanation of a move with the default net.
+fn explained(position: &str, m: &str) -> String {
+    run(&["explain", position, m, "--nodes", "100000"]).0
+}
+
+#[test]
+fn small_changes_do_not_explain_large_losses() {
+    // A bishop and a knight for a rook and a pawn.
+    let traded = explained("r1bq1rk1/pppp1ppp/2n5/2b1p3/P1B1P1n1/2PP1N2/1P3PPP/RNBQ1RK1 b - - 2 7", "Nxf2");
+    assert!(!traded.contains("bishop pair"), "{traded}");
+    assert!(traded.contains("Black gives a bishop and a knight for a rook and a pawn"), "{traded}");
+    // A mating attack.
+    let mated = explained("r1bq1rk1/pppp1pp1/3b3B/3P3Q/8/2PB4/PP3PPP/R4RK1 b - - 0 13", "g6");
+    assert!(mated.contains("g6??") && !mated.contains("isolated") && !mated.contains("wins a pawn"), "{mated}");
+}
+
+#[test]
+fn material_that_the_defender_can_keep_is_not_called_won() {
+    let drawn = explained("8/8/8/8/6k1/5p2/5K2/8 w - - 0 1", "Kf1");
+    assert!(!drawn.contains("wins"), "{drawn}");
+    let topalov = "1. e4 d6 2. d4 Nf6 3. Nc3 g6 4. Be3 Bg7 5. Qd2 c6 6. f3 b5 7. Nge2 Nbd7 8. Bh6 Bxh6 9. Qxh6 Bb7 \
+        10. a3 e5 11. O-O-O Qe7 12. Kb1 a6 13. Nc1 O-O-O 14. Nb3 exd4 15. Rxd4 c5 16. Rd1 Nb6 17. g3 Kb8 18. Na5 Ba8 \
+        19. Bh3 d5 20. Qf4+ Ka7 21. Rhe1 d4 22. Nd5 Nbxd5 23. exd5 Qd6 24. Rxd4 cxd4 25. Re7+ Kb6 26. Qxd4+ Kxa5 \
+        27. b4+ Ka4 28. Qc3 Qxd5 29. Ra7 Bb7 30. Rxb7 Qc4 31. Qxf6 Kxa3 32. Qxa6+ Kxb4 33. c3+";
+    let lost = explained(topalov, "Kxc3");
+    assert!(!lost.contains("It wins"), "{lost}");
+    let kieseritzky = "1. e4 e5 2. f4 exf4 3. Bc4 Qh4+ 4. Kf1 b5 5. Bxb5 Nf6 6. Nf3 Qh6 7. d3 Nh5 8. Nh4 Qg5 9. Nf5 c6 \
+        10. g4 Nf6 11. Rg1 cxb5";
+    let immortal = explained(kieseritzky, "h4");
+    assert!(!immortal.contains("It wins"), "{immortal}");
+}
+
+#[test]
+fn sound_sacrifice_that_mates_has_a_mark() {
+    let lasker = explained("rn3rk1/pbppq1pp/1p2pb2/4N2Q/3PN3/3B4/PPP2PPP/R3K2R w KQ - 6 11", "Qxh7+");
+    assert!(lasker.starts_with("11. Qxh7+!! (sound sacrifice)"), "{lasker}");
+    assert!(lasker.contains("It is a sound sacrifice of the queen."), "{lasker}");
+}
+
+#[test]
+fn first_choice_of_the_search_is_judged_by_the_search_after_it() {
+    let folder = Folder::new("first-choice");
+    let game = "[FEN \"r4rk1/1pp3p1/p2p1qPn/3Ppb2/2P1B3/8/PP1NQPPR/1K1R4 b - - 7 27\"]\n\n27... Ng4 28. Qxg4 *\n";
+    let games = folder.file("game.pgn", game.as_bytes());
+    let (out, _) = run(&["review", name(&games), "--nodes", "5000", "--json"]);
+    let review: Value = serde_json::from_str(&out).expect("JSON");
+    let chance = |value: &Value| value["evaluation"]["chance"].as_f64().unwrap_or_default();
+    let (before, played) = (chance(&review), &review["moves"][0]);
+    // Either the move has a mark, or the position was already as bad as it is after the move.
+    let is_consistent = !played["mark"].is_null() || chance(played) - before < 5.0;
+    assert!(is_consistent, "{before} {played}");
+}

@@ -8,6 +8,8 @@ mod check;
 mod folder;
 #[path = "claims/games.rs"]
 mod games;
+#[path = "claims/outcome.rs"]
+mod outcome;
 
 use std::process::{Command, Stdio};
 
@@ -15,8 +17,12 @@ use check::{Checked, check};
 use folder::Folder;
 use serde_json::Value;
 
-/// Reviews `count` games with `nodes` nodes per position and checks all claims.
-fn review_and_check(count: usize, nodes: u64) {
+/// Games whose material claims are checked by their outcome in the slow test, unless `ZOOTHERA_CLAIM_GAMES` gives a
+/// number.
+const OUTCOME_GAMES: usize = 400;
+
+/// Reviews `count` games with `nodes` nodes per position and checks all claims; returns the reviews.
+fn review_and_check(count: usize, nodes: u64) -> Vec<Value> {
     let pgn = games::pgn(count);
     let folder = Folder::new("claims");
     let file = folder.file("games.pgn", pgn.as_bytes());
@@ -40,6 +46,32 @@ fn review_and_check(count: usize, nodes: u64) {
     // Ensures that there is enough to check: handicapped players make mistakes in every game.
     assert!(all.marked >= count && all.claims >= 2 * count, "{}", all.summary());
     assert!(all.motifs > 0 && all.features > 0, "{}", all.summary());
+    reviews
+}
+
+/// Largest share of material claims, as one in this number, that the outcomes may contradict: the search that proves a
+/// claim is shorter than the one that checks it.
+const FALSE_SHARE: usize = 4;
+
+/// Checks the material claims of games by their outcome.
+fn check_outcomes(count: usize, nodes: u64) {
+    let reviews = review_and_check(count, nodes);
+    let (checked, wrong) = outcome::outcomes(reviews, 2 * nodes);
+    println!("{checked} material claims of {count} games checked by outcome, {} false", wrong.len());
+    wrong.iter().for_each(|claim| println!("{claim}"));
+    assert!(checked >= count / 2 && FALSE_SHARE * wrong.len() <= checked, "{}", wrong.join("\n"));
+}
+
+#[test]
+fn most_material_claims_of_six_games_come_true() {
+    check_outcomes(6, 2000);
+}
+
+#[test]
+#[ignore = "slow: run by make check-slow"]
+fn most_material_claims_of_many_games_come_true() {
+    let games = std::env::var("ZOOTHERA_CLAIM_GAMES").ok().and_then(|text| text.parse().ok());
+    check_outcomes(games.unwrap_or(OUTCOME_GAMES), 10_000);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::chance::for_mover;
 use super::facts::Passed;
+use super::proof::GainLine;
 use super::rules::{cut_at_end, is_over};
 use crate::board::{Move, Position};
 use crate::search::limits::Limits;
@@ -127,6 +128,11 @@ impl Analyst {
         Some(look)
     }
 
+    /// The `lines` best lines of a position, with `1 / part` of its limits.
+    pub(crate) fn look_wide(&mut self, position: &Position, lines: usize, part: u32) -> Option<Look> {
+        self.search(position, shared_out(&self.limits, part), lines)
+    }
+
     /// Searches a position with `1 / part` of its limits. A depth limit is one ply lower for each halving.
     pub(crate) fn look_for_part(&mut self, position: &Position, part: u32) -> Option<Look> {
         let plies = part.ilog2() as i32;
@@ -147,7 +153,9 @@ impl Analyst {
         let mut position = position.clone();
         position.do_null_move();
         let look = self.search(&position, shared_out(&self.limits, part), 1)?;
-        Some(Passed { position, look })
+        let line = GainLine { start: &position, moves: look.pv(), side: position.turn(), given: 0 };
+        let gain = line.proven(self).ok()?;
+        Some(Passed { position, look, gain })
     }
 
     fn search(&mut self, position: &Position, limits: Limits, multi_pv: usize) -> Option<Look> {

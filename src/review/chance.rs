@@ -20,6 +20,16 @@ pub(crate) fn centipawns(score: Score) -> i32 {
     }
 }
 
+/// A number that orders scores: mates outrank all centipawns.
+pub(crate) fn rank(score: Score) -> i32 {
+    const MATE: i32 = 1_000_000;
+    match score {
+        Score::Centipawns(cp) => cp,
+        Score::Mate(moves) if moves > 0 => MATE - moves,
+        Score::Mate(moves) => -MATE - moves,
+    }
+}
+
 /// Winning chance in percent, from the same view as the score.
 pub(crate) fn winning(score: Score) -> f64 {
     100.0 / (1.0 + (-0.003_682_08 * f64::from(centipawns(score))).exp())

@@ -2,6 +2,8 @@
 
 use super::analyst::{Analyst, Look};
 use super::chance::opposite;
+use super::material::Swing;
+use super::proof::{GainLine, Stopped};
 use super::rules::{cut_at_end, is_over};
 use crate::board::{Color, Move, Position};
 use crate::search::report::Score;
@@ -36,6 +38,10 @@ pub(crate) struct Facts {
     pub threat: Option<Passed>,
     /// The mover's threat after the best move: a search after a pass by the opponent.
     pub idea: Option<Passed>,
+    /// Material that the move and its refutation lose by force, as the opponent's gain.
+    pub lost: Option<Swing>,
+    /// Material that the best line wins by force.
+    pub won: Option<Swing>,
     /// The mover's threat after the move played.
     pub own_idea: Option<Passed>,
 }
@@ -47,6 +53,8 @@ pub(crate) struct Passed {
     pub position: Position,
     /// The result of the search.
     pub look: Look,
+    /// Material that the search's line wins by force.
+    pub gain: Option<Swing>,
 }
 
 impl Facts {
@@ -72,10 +80,13 @@ impl Facts {
             position: position.clone(),
             m,
             second,
+            lost: None,
+            won: None,
             threat: None,
             idea: None,
             own_idea: None,
         };
+        facts.prove(analyst).ok()?;
         if depth == Depth::Full {
             if facts.second.is_none() && position.legal_moves().len() > 1 {
                 facts.second = Some(analyst.look_without(position, best, PART)?);
@@ -95,6 +106,15 @@ impl Facts {
             }
         }
         Some(facts)
+    }
+
+    /// Searches whether the material that the lines win is won by force.
+    fn prove(&mut self, analyst: &mut Analyst) -> Result<(), Stopped> {
+        let (side, played) = (self.mover(), self.played_line());
+        let start = &self.position;
+        self.lost = GainLine { start, moves: &played, side: !side, given: 1 }.proven(analyst)?;
+        self.won = GainLine { start, moves: self.before.pv(), side, given: 0 }.proven(analyst)?;
+        Ok(())
     }
 
     /// The side that made the move.

@@ -7,8 +7,8 @@ use crate::board::{Bitboard, Color, Move, Position, Role, piece_value};
 /// Plies of a line that are examined and shown; later moves are guesses.
 pub(crate) const HORIZON: usize = 10;
 
-/// Numerator and denominator of the share of a line's result that the early part must reach: two thirds.
-const EARLY_SHARE: (i32, i32) = (2, 3);
+/// Numerator and denominator of the share of a result that counts as most of it: two thirds.
+const MOST: (i32, i32) = (2, 3);
 
 /// The kinds of pieces that can be won, most valuable first, with their names.
 const KINDS: [(Role, &str, &str); 5] = [
@@ -18,6 +18,13 @@ const KINDS: [(Role, &str, &str); 5] = [
     (Role::Knight, "a knight", "knights"),
     (Role::Pawn, "a pawn", "pawns"),
 ];
+
+/// Values of [`KINDS`] in centipawns in unequal trades.
+const WORTH: [i32; 5] = [950, 480, 340, 320, 100];
+/// Minimum and maximum loss in centipawns that each pawn explains. Below, the material has its price.
+const EXPLAINED: (i32, i32) = (30, 300);
+/// Minimum number of centipawns that an uneven trade wins.
+const UNEVEN: i32 = 40;
 
 /// Indices of the minor pieces in [`KINDS`].
 const BISHOP: usize = 2;
@@ -113,6 +120,8 @@ pub(crate) struct Swing {
     pub points: i32,
     /// Whether the side promoted a pawn in the line and still has the promoted piece.
     pub promotes: bool,
+    /// Whether the queen that changes hands is the only one of its side.
+    sole_queen: bool,
     change: Balance,
 }
 
@@ -121,6 +130,19 @@ impl Swing {
     pub(crate) fn roles(&self) -> [Vec<Role>; 2] {
         let sign = self.sign();
         [self.change.roles(sign), self.change.roles(-sign)]
+    }
+
+    /// Whether one piece of this kind is won, or lost, and nothing else changes hands.
+    pub(crate) fn is_only(&self, role: Role) -> bool {
+        self.roles() == [vec![role], Vec::new()]
+    }
+
+    /// Whether the side has given pieces that count as much in pawns but are weaker, such as a rook and a pawn for two
+    /// minor pieces.
+    pub(crate) fn is_uneven(&self) -> bool {
+        let value: i32 = WORTH.iter().zip(self.change.0).map(|(worth, n)| worth * n).sum();
+        let pieces = self.roles().map(|roles| roles.iter().any(|role| *role != Role::Pawn));
+        (0..=1).contains(&self.points) && value >= UNEVEN && pieces == [true; 2]
     }
 
     fn sign(&self) -> i32 {
@@ -140,6 +162,9 @@ impl fmt::Display for Swing {
         }
         if main.is_empty() {
             return write!(f, "nothing");
+        }
+        if self.sole_queen && main[0] == KINDS[0].1 {
+            main[0] = "the queen".to_owned();
         }
         write!(f, "{}", list(&main))?;
         if price.is_empty() {
@@ -161,11 +186,16 @@ pub(crate) fn list(parts: &[String]) -> String {
 /// Material that a line wins for `color`; `None` if the line does not become quiet within the horizon. Among equal
 /// results the earliest counts.
 pub(crate) fn swing(start: &Position, line: &[Move], color: Color) -> Option<Swing> {
+    swing_within(start, line, color, HORIZON)
+}
+
+/// The same with another horizon.
+pub(crate) fn swing_within(start: &Position, line: &[Move], color: Color, horizon: usize) -> Option<Swing> {
     let before = Balance::of(start, color);
     let mut position = start.clone();
     let mut found: Option<Swing> = None;
     let mut promoted = Bitboard::EMPTY;
-    for (ply, &m) in line.iter().take(HORIZON).enumerate() {
+    for (ply, &m) in line.iter().take(horizon).enumerate() {
         let moved = promoted.contains(m.from());
         promoted.discard(m.from());
         promoted.discard(m.to());
@@ -184,6 +214,8 @@ pub(crate) fn swing(start: &Position, line: &[Move], color: Color) -> Option<Swi
                 plies: ply + 1,
                 points: change.points(),
                 promotes: promoted.any() && change.points() >= 2,
+                sole_queen: start.pieces(!winner, Role::Queen).count() == 1
+                    && position.pieces(!winner, Role::Queen).is_empty(),
                 change,
             });
         }
@@ -199,9 +231,19 @@ pub(crate) fn settled(start: &Position, line: &[Move], color: Color) -> Option<S
         let part = swing(start, &line[..plies], color).filter(|part| part.plies == plies)?;
         let same = part.points.signum() == whole.points.signum();
         let (part_of, all) = (part.points.abs(), whole.points.abs());
-        (same && part_of <= all && EARLY_SHARE.1 * part_of >= EARLY_SHARE.0 * all).then_some(part)
+        (same && part_of <= all && is_most(part_of, all)).then_some(part)
     });
     Some(early.unwrap_or(whole))
+}
+
+/// Whether a number of pawns is most of another one.
+pub(crate) fn is_most(part: i32, all: i32) -> bool {
+    MOST.1 * part >= MOST.0 * all
+}
+
+/// Whether a difference of this many pawns in material explains a loss of this many centipawns.
+pub(crate) fn explains(points: i32, loss: i32) -> bool {
+    (EXPLAINED.0 * points..=EXPLAINED.1 * points).contains(&loss)
 }
 
 /// The first bishop or knight that a side captures without an immediate recapture.
@@ -216,15 +258,6 @@ fn first_minor(start: &Position, line: &[Move], winner: Color) -> Option<Role> {
         }
     }
     None
-}
-
-/// Material that a line wins for the side that begins it, at the first quiet position with a gain of at least two
-/// pawns.
-pub(crate) fn first_gain(start: &Position, line: &[Move]) -> Option<Swing> {
-    (1..=line.len().min(HORIZON)).find_map(|plies| {
-        let won = swing(start, &line[..plies], start.turn())?;
-        (won.plies == plies && won.points >= 2).then_some(won)
-    })
 }
 
 /// Whether the position is quiet: no check, no winning capture, no promotion.
@@ -296,12 +329,24 @@ mod tests {
     }
 
     #[test]
-    fn gain_is_reported_at_the_first_quiet_position() {
-        let start = position("4k3/7p/8/3q4/4N3/8/8/4K3 w - - 0 1");
-        let moves = line(&start, "Nf6+ Ke7 Nxd5+ Kd6 Nc3 h5");
-        let won = first_gain(&start, &moves).expect("a queen");
-        assert_eq!((won.plies, won.to_string()), (4, "a queen".to_owned()));
-        assert_eq!(first_gain(&start, &moves[..2]), None);
+    fn pawn_explains_a_small_loss_and_a_piece_a_large_one() {
+        for (points, loss, explained) in
+            [(1, 120, true), (1, 301, false), (3, 850, true), (3, 60, false), (9, 200, false)]
+        {
+            assert_eq!(explains(points, loss), explained, "{points} {loss}");
+        }
+        assert!(is_most(2, 3) && is_most(1, 1) && !is_most(1, 2) && !is_most(0, 1));
+    }
+
+    #[test]
+    fn uneven_trade_has_equal_points_and_unequal_pieces() {
+        let start = position("r1bq1rk1/pppp1ppp/2n5/2b1p3/P1B1P3/2PP1N2/1P3nPP/RNBQ1RK1 w - - 0 8");
+        let trade = swing(&start, &line(&start, "Rxf2 Bxf2+ Kxf2 d6 Kg1"), Color::White).expect("quiet");
+        assert!(trade.is_uneven(), "{trade:?}");
+        assert_eq!(trade.to_string(), "a bishop and a knight for a rook");
+        let even = position("4k3/2p5/3p4/4b3/3N4/8/8/4K3 w - - 0 1");
+        let even = swing(&even, &line(&even, "Nc6 Bd4 Nxd4"), Color::White);
+        assert!(even.is_none_or(|even| !even.is_uneven()));
     }
 
     #[test]
@@ -309,7 +354,7 @@ mod tests {
         let words = |change: [i32; 5]| {
             let change = Balance(change);
             let points = change.points();
-            Swing { plies: 1, points, promotes: false, change }.to_string()
+            Swing { plies: 1, points, promotes: false, sole_queen: false, change }.to_string()
         };
         for (change, text) in [
             ([0; 5], "nothing"),
@@ -323,6 +368,12 @@ mod tests {
         ] {
             assert_eq!(words(change), text, "{change:?}");
         }
+        let start = position("4k3/8/8/3q4/8/4N3/8/4K3 w - - 0 1");
+        let queen = swing(&start, &line(&start, "Nxd5 Kd7"), Color::White).expect("quiet");
+        assert!(queen.to_string() == "the queen" && queen.is_only(Role::Queen));
+        let two = position("4k3/8/8/3q4/8/4N3/q7/4K3 w - - 0 1");
+        let queen = swing(&two, &line(&two, "Nxd5 Kd7"), Color::White).expect("quiet");
+        assert_eq!(queen.to_string(), "a queen");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! * `judge`, `rules`: the searches that a mark rests on, and good marks; draws by rule
 //! * `phase`, `opening`: the parts of a game, and the opening's name
 //! * `facts`, `material`, `motifs`, `features`: search results for a move, and facts about a line proved on the board
+//! * `proof`: whether a line wins material against the defender's best replies
 //! * `why`: claims, and sentences made from them
 //! * `retry`: a value for each legal move at a mistake
 //! * `clock`, `remarks`: clocks and the author's remarks, from the file
@@ -31,6 +32,7 @@ mod page;
 mod phase;
 pub(crate) mod picture;
 pub(crate) mod played;
+mod proof;
 mod remarks;
 mod report;
 mod retry;

@@ -4,7 +4,7 @@
 //! searches together cost about as much as three positions of the game.
 
 use super::analyst::{Analyst, Look};
-use super::chance::for_mover;
+use super::chance::{for_mover, rank};
 use super::mark::bad_mark;
 use super::report::{Attempt, Evaluation};
 use super::study::evaluation;
@@ -57,7 +57,7 @@ fn search(position: &Position, known: &Known, analyst: &mut Analyst) -> Option<V
     let mark = |searched: &Searched| bad_mark(known.before.score, searched.score());
     let mut good: Vec<usize> =
         (0..all.len()).filter(|&i| all[i].m != known.played && mark(&all[i]).is_none()).collect();
-    good.sort_by(|&a, &b| order(all[b].score()).cmp(&order(all[a].score())));
+    good.sort_by(|&a, &b| rank(all[b].score()).cmp(&rank(all[a].score())));
     for &i in good.iter().take(MAX_GOOD) {
         all[i].look = analyst.look_for_part(&all[i].reached, SECOND_PART)?;
     }
@@ -78,16 +78,6 @@ fn search(position: &Position, known: &Known, analyst: &mut Analyst) -> Option<V
 /// The value shown: the result of the longest search of the move.
 fn value(position: &Position, known: &Known, searched: &Searched, is_best: bool) -> Evaluation {
     if is_best { evaluation(known.before, position) } else { evaluation(&searched.look, &searched.reached) }
-}
-
-/// Rank of a score, from mated at once to mate at once.
-fn order(score: Score) -> i32 {
-    const MATE: i32 = 1_000_000;
-    match score {
-        Score::Centipawns(cp) => cp,
-        Score::Mate(moves) if moves > 0 => MATE - moves,
-        Score::Mate(moves) => -MATE - moves,
-    }
 }
 
 #[cfg(test)]
@@ -126,6 +116,6 @@ mod tests {
     fn scores_are_ordered_by_mates_too() {
         use Score::{Centipawns as Cp, Mate};
         let scores = [Mate(-1), Mate(-5), Cp(-3000), Cp(0), Cp(3000), Mate(5), Mate(1)];
-        assert!(scores.map(order).is_sorted());
+        assert!(scores.map(rank).is_sorted());
     }
 }

@@ -9,7 +9,8 @@
 //! | `stalemate` | the move stalemates although more than a draw was possible |
 //! | `loses_material` | the refutation ends with material lost that the best line keeps |
 //! | `lets_promote` | the opponent promotes in that line |
-//! | `refutation` | none of these: the opponent's line, the standing after it, and the change of standing |
+//! | `refutation` | none of these: the opponent's line, the standing after it, and what it changes on the board |
+//! | `no_single_reason` | the same line if no change on the board explains the loss |
 //! | `overlooks_threat` | the opponent carries out a threat after the move, and could not after the best one |
 //! | `best_mates`, `best_wins`, `best_promotes`, `best_threatens`, `best_keeps` | effect of the better move |
 //! | `as_good` | the move scores about as much as the best one, or more in a deeper search |
@@ -34,11 +35,11 @@ mod words;
 use serde::Serialize;
 
 use super::analyst::Look;
-use super::chance::{opposite, winning};
+use super::chance::{centipawns, opposite, rank, winning};
 use super::eval::Eval;
 use super::facts::Passed;
 use super::mark::bad_mark;
-use super::material::{Swing, first_gain, swing};
+use super::material::{Swing, swing};
 use super::motifs::{Walk, motifs};
 use crate::board::{Color, Move, Position};
 use crate::game::ending::Cause;
@@ -142,6 +143,11 @@ impl<'a> ReasonWriter<'a> {
         bad_mark(self.before, self.after).is_some()
     }
 
+    /// Centipawns that the move loses; a mate counts as 10.00.
+    fn loss(&self) -> i32 {
+        centipawns(self.before) - centipawns(self.after)
+    }
+
     fn mover(&self) -> Color {
         self.facts.mover()
     }
@@ -177,11 +183,10 @@ struct Gain {
 }
 
 impl Gain {
-    /// Threat found by a search after a pass: a mate, or a gain of at least two pawns that the opponent does not win
-    /// back at once.
-    fn of(Passed { position, look }: &Passed) -> Option<Self> {
+    /// Threat found by a search after a pass: a mate, or a gain of at least two pawns by force.
+    fn of(Passed { look, gain, .. }: &Passed) -> Option<Self> {
         let (mate, line) = (mate_for(look.score), look.pv().to_vec());
-        let won = first_gain(position, &line).filter(|_| winning(look.score) > 50.0);
+        let won = gain.filter(|won| won.points >= 2 && winning(look.score) > 50.0);
         (mate.is_some() || won.is_some()).then_some(Self { mate, won, line })
     }
 
@@ -200,16 +205,6 @@ fn standing(centipawns: i32) -> i32 {
     let bands = [50, 150, 300];
     let passed = bands.iter().filter(|&&least| centipawns.abs() >= least);
     centipawns.signum() * passed.count() as i32
-}
-
-/// A number that orders scores: mates outrank all centipawns.
-fn rank(score: Score) -> i32 {
-    const MATE: i32 = 1_000_000;
-    match score {
-        Score::Centipawns(cp) => cp,
-        Score::Mate(moves) if moves > 0 => MATE - moves,
-        Score::Mate(moves) => -MATE - moves,
-    }
 }
 
 /// Moves to a mate by the side from whose view the score is; `None` for other scores.

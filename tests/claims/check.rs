@@ -8,13 +8,30 @@ use super::board::{attacks, balance, in_line, is_legal, man, mates_in, position,
 /// Longest mate, in moves, that is proved by brute force if the line ends before it.
 const PROVED: u32 = 2;
 /// Reasons for a bad mark; each move with a bad mark must have at least one of them.
-const PUNISHES: [&str; 6] = ["allows_mate", "loses_material", "lets_promote", "refutation", "stalemate", "draws"];
+const PUNISHES: [&str; 7] =
+    ["allows_mate", "loses_material", "lets_promote", "refutation", "no_single_reason", "stalemate", "draws"];
+/// Reasons that are proved on the board or by a mate. A refutation is one if it names a change on the board.
+const PROOFS: [&str; 11] = [
+    "allows_mate",
+    "loses_material",
+    "lets_promote",
+    "stalemate",
+    "draws",
+    "missed_mate",
+    "overlooks_threat",
+    "best_mates",
+    "best_wins",
+    "best_promotes",
+    "best_threatens",
+];
 
 /// Results of the checks: the numbers of checked items, and the errors found.
 #[derive(Default)]
 pub struct Checked {
     pub marked: usize,
     pub punished: usize,
+    /// Marked moves with a reason that is proved on the board.
+    pub proved: usize,
     pub claims: usize,
     pub motifs: usize,
     pub features: usize,
@@ -26,10 +43,11 @@ pub struct Checked {
 impl Checked {
     pub fn summary(&self) -> String {
         format!(
-            "{} marked moves, {} with a refutation; {} claims, {} motifs, {} features, {} sentences; \
-             {} long mates not shown to their end; {} wrong",
+            "{} marked moves, {} with a refutation, {} with a proved reason; {} claims, {} motifs, {} features, \
+             {} sentences; {} long mates not shown to their end; {} wrong",
             self.marked,
             self.punished,
+            self.proved,
             self.claims,
             self.motifs,
             self.features,
@@ -97,6 +115,7 @@ fn check_move(context: &Context, all: &mut Checked) {
     if matches!(played["mark"].as_str(), Some("?!" | "?" | "??")) {
         all.marked += 1;
         let punishes = |reason: &Value| PUNISHES.iter().any(|kind| reason["kind"] == *kind);
+        all.proved += usize::from(reasons.iter().any(is_proved));
         if reasons.iter().any(punishes) {
             all.punished += 1;
         } else {
@@ -123,6 +142,14 @@ fn check_move(context: &Context, all: &mut Checked) {
         wrong.extend(found.into_iter().map(|what| format!("{}: {what}", reason["text"])));
     }
     all.wrong.extend(wrong.into_iter().map(|what| format!("{place}: {what}")));
+}
+
+/// Whether a reason is proved on the board or by a mate.
+fn is_proved(reason: &Value) -> bool {
+    let (claim, kind) = (&reason["claim"], reason["kind"].as_str().unwrap_or_default());
+    let changes = claim["features"].as_array().is_some_and(|features| !features.is_empty())
+        || claim["wins"].as_array().is_some_and(|wins| !wins.is_empty());
+    PROOFS.contains(&kind) || kind == "refutation" && (changes || !claim["end"].is_null())
 }
 
 fn check_reason(context: &Context, reason: &Value, all: &mut Checked) -> Vec<String> {
@@ -349,8 +376,29 @@ fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
             there && squares.all(|square| attacks(end, men[0].1).contains(square))
         }
         "castles" => true,
+        "king_attack" => there && is_attacked(feature, &men, end),
         _ => there && !men.is_empty(),
     }
+}
+
+/// Whether each square of an attack is next to the king, attacked by one of the pieces, and defended by the king alone.
+fn is_attacked(feature: &Value, men: &[(Role, Square)], end: &Chess) -> bool {
+    let Some(((Role::King, king), attackers)) = men.split_first() else { return false };
+    let color = end.board().color_at(*king).unwrap_or(Color::White);
+    let squares: Vec<Square> = feature["squares"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|square| square.as_str()?.parse().ok())
+        .collect();
+    let weak = |square: &Square| {
+        let defenders = end.board().attacks_to(*square, color, end.board().occupied());
+        attacks(end, *king).contains(*square)
+            && attackers.iter().any(|man| attacks(end, man.1).contains(*square))
+            && (defenders & !Bitboard::from(*king)).is_empty()
+    };
+    let enemy = |man: &(Role, Square)| end.board().color_at(man.1) == Some(!color);
+    !squares.is_empty() && !attackers.is_empty() && squares.iter().all(weak) && attackers.iter().all(enemy)
 }
 
 /// Checks that every `the knight on f5` of a sentence stands in one of the positions, and that every numbered move is
@@ -403,7 +451,7 @@ fn check_kind(context: &Context, reason: &Value) -> Option<String> {
     let text = reason["text"].as_str().unwrap_or_default();
     let ok = match reason["kind"].as_str().unwrap_or_default() {
         "throws_away_win" => had >= 300 && has.abs() < 50 && (!text.contains("draw") || draws),
-        "refutation" => !text.contains("draw") || is_zero,
+        "refutation" | "no_single_reason" => !text.contains("draw") || is_zero,
         "turns_win_into_loss" => had >= 300 && has <= -300,
         "throws_away_draw" => had.abs() < 50 && has <= -300,
         "missed_mate" => had == 100_000 && has < 100_000,

@@ -2,6 +2,7 @@
 
 use shakmaty::Rank;
 
+use super::king::king_attack;
 use super::{Feature, FeatureKind};
 use crate::board::attacks::{attacks, pawn_attacks};
 use crate::board::{Bitboard, Color, File, Move, Position, Role, Square, piece_value};
@@ -9,6 +10,9 @@ use crate::review::motifs::Man;
 
 /// Minimum relative rank, from 0, of a new passed pawn that is reported.
 const ADVANCED: u32 = 3;
+
+/// Move number from which a piece without moves is reported: earlier, pieces are undeveloped.
+const DEVELOPED: u32 = 10;
 
 /// Both lines from a position: the move played with its refutation, and the best line, cut to the same length.
 struct Lines<'a> {
@@ -40,6 +44,11 @@ pub(crate) fn harms(start: &Position, played: &[Move], best: &[Move]) -> Vec<Fea
     .iter()
     .filter_map(|find| find(&lines))
     .collect()
+}
+
+/// The attack on the king of the side that erred after the move played with its refutation.
+pub(crate) fn attack(start: &Position, played: &[Move], best: &[Move]) -> Option<Feature> {
+    king_attack(start, played, &best[..best.len().min(played.len())], start.turn())
 }
 
 /// Number of plies, three at most, after which a line has traded the queens.
@@ -159,13 +168,16 @@ impl Lines<'_> {
             && self.best_end.king(self.us) == king
             && pawns(self.start).any()
             && pawns(&self.best_end).any()
-            && pawns(&self.end).is_empty()
+            && (self.end.by_role(Role::Pawn) & Bitboard::from(king.file())).is_empty()
             && heavy.any();
         let man = Man { role: Role::King, square: king };
         opened.then(|| Feature::of(FeatureKind::OpenKing, vec![man]))
     }
 
     fn no_moves(&self) -> Option<Feature> {
+        if self.start.fullmoves() < DEVELOPED {
+            return None;
+        }
         let free = |position: &Position, square: Square| {
             let piece = position.piece_at(square)?;
             let reach = attacks(square, piece, position.occupied());

@@ -1,9 +1,10 @@
 //! Positional changes of a line, and purposes of a move: facts that can be counted on the board.
 //!
-//! * `harm`: harms that a refutation causes
+//! * `harm`: harms that a refutation causes; `king`: attacks on the king
 //! * `purpose`: purposes of a move
 
 mod harm;
+mod king;
 mod purpose;
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,7 @@ use serde::{Serialize, Serializer};
 use super::motifs::Man;
 use crate::board::Square;
 
-pub(crate) use harm::{harms, queen_trade};
+pub(crate) use harm::{attack, harms, queen_trade};
 pub(crate) use purpose::purposes;
 
 /// Kinds of features.
@@ -34,10 +35,12 @@ pub(crate) enum FeatureKind {
     IsolatedPawn,
     /// A pawn that no enemy pawn can stop or capture. `men`: the pawn.
     PassedPawn,
-    /// The file of the king has lost its own pawn. `men`: the king.
+    /// The file of the king has no pawn left, and the opponent has a rook or queen. `men`: the king.
     OpenKing,
     /// A piece that attacks no square to which it could move. `men`: the piece.
     NoMoves,
+    /// Pieces attack squares next to the king that only the king defends. `men`: the king, the attackers.
+    KingAttack,
     /// The move castles.
     Castles,
     /// The move captures. `men`: the captured piece.
@@ -56,6 +59,20 @@ pub(crate) enum FeatureKind {
     OpenFile,
     /// A passed pawn moves forward. `men`: the pawn.
     AdvancesPasser,
+}
+
+impl FeatureKind {
+    /// Maximum loss in centipawns that a change of this kind explains.
+    pub(crate) fn largest_loss(self) -> i32 {
+        match self {
+            Self::BishopPair | Self::DoubledPawns | Self::IsolatedPawn => 80,
+            Self::DrivesAway | Self::NoMoves => 120,
+            Self::QueensTraded => 150,
+            Self::NoCastling => 200,
+            Self::OpenKing | Self::PassedPawn => 250,
+            _ => i32::MAX,
+        }
+    }
 }
 
 /// A fact that holds at the end of a line.

@@ -40,14 +40,16 @@ fn harm_is_named_where_the_best_line_avoids_it() {
         ("4k3/2p5/3n4/4P3/8/8/8/4K3 b - - 0 1", "Kf7 exd6 cxd6", "Nf5 Kd2 Kf7", PassedPawn, false),
         ("4k3/5p2/3n4/4P3/8/8/8/4K3 b - - 0 1", "Kd7 exd6 Kd8", "Nf5 Kd2 Kd7", PassedPawn, true),
         ("6k1/5ppp/8/8/8/8/8/4K1R1 b - - 0 1", "h6 Kd2 h5", "f6 Kd2 f5", OpenKing, false),
-        ("6k1/5p1p/5p2/6p1/8/7P/8/4K1R1 b - - 0 1", "g4 hxg4 f5", "h6 Kd2 f5", OpenKing, true),
-        ("n3k3/2p5/8/8/8/8/8/4K3 b - - 0 1", "Nb6 Kd2 Na8", "Nb6 Kd2 Nc4+", NoMoves, false),
-        ("4k1n1/8/5p2/4p3/8/8/8/4K3 b - - 0 1", "Ne7 Kd2 Kd8", "Kd8 Kd2 Ne7", NoMoves, false),
-        ("4k1n1/8/7p/4p3/8/8/8/4K3 b - - 0 1", "Ke7 Kd2 Kf6", "Kf7 Kd2 Nf6", NoMoves, false),
-        ("4k1n1/8/7p/5p2/8/8/8/4K3 b - - 0 1", "Ke7 Kd2 Kf6", "Kf7 Kd2 Nf6", NoMoves, false),
-        ("b3k3/8/8/3p4/8/8/8/4K3 b - - 0 1", "Kd7 Kd2 Kc6", "Bb7 Kd2 Bc6", NoMoves, false),
-        ("b3k3/1p6/8/8/8/8/8/4K3 b - - 0 1", "Kd7 Kd2 Kd6", "b6 Kd2 Bd5", NoMoves, false),
-        ("b3k3/8/1p6/8/8/8/8/4K3 b - - 0 1", "Kd8 Kd2 Kc8 Ke2 Kb7", "Bd5 Kd2 Bc6 Ke2 Bb7", NoMoves, true),
+        ("6k1/5p1p/5p2/6p1/8/7P/8/4K1R1 b - - 0 1", "g4 hxg4 f5", "h6 Kd2 f5", OpenKing, false),
+        ("6k1/5p1p/5p2/6p1/8/7P/8/4K1R1 b - - 0 1", "g4 hxg4 f5 gxf5", "h6 Kd2 f5 Kd3", OpenKing, true),
+        ("n3k3/2p5/8/8/8/8/8/4K3 b - - 0 20", "Nb6 Kd2 Na8", "Nb6 Kd2 Nc4+", NoMoves, false),
+        ("4k1n1/8/5p2/4p3/8/8/8/4K3 b - - 0 20", "Ne7 Kd2 Kd8", "Kd8 Kd2 Ne7", NoMoves, false),
+        ("4k1n1/8/7p/4p3/8/8/8/4K3 b - - 0 20", "Ke7 Kd2 Kf6", "Kf7 Kd2 Nf6", NoMoves, false),
+        ("4k1n1/8/7p/5p2/8/8/8/4K3 b - - 0 20", "Ke7 Kd2 Kf6", "Kf7 Kd2 Nf6", NoMoves, false),
+        ("b3k3/8/8/3p4/8/8/8/4K3 b - - 0 20", "Kd7 Kd2 Kc6", "Bb7 Kd2 Bc6", NoMoves, false),
+        ("b3k3/1p6/8/8/8/8/8/4K3 b - - 0 20", "Kd7 Kd2 Kd6", "b6 Kd2 Bd5", NoMoves, false),
+        ("b3k3/8/1p6/8/8/8/8/4K3 b - - 0 20", "Kd8 Kd2 Kc8 Ke2 Kb7", "Bd5 Kd2 Bc6 Ke2 Bb7", NoMoves, true),
+        ("b3k3/8/1p6/8/8/8/8/4K3 b - - 0 3", "Kd8 Kd2 Kc8 Ke2 Kb7", "Bd5 Kd2 Bc6 Ke2 Bb7", NoMoves, false),
     ] {
         let start = position(fen);
         let features = harms(&start, &line(&start, played), &line(&start, best));
@@ -88,4 +90,22 @@ fn first_move_of_the_king_pawn_controls_and_opens() {
     assert_eq!(squares, ["d5", "f5"]);
     let men: Vec<String> = features[1].men.iter().map(ToString::to_string).collect();
     assert_eq!(men, ["the queen on d1", "the bishop on f1"]);
+}
+
+#[test]
+fn attack_on_the_king_needs_two_pieces_and_squares_that_only_the_king_defends() {
+    let names = |fen: &str| {
+        let start = position(fen);
+        let found = attack(&start, &line(&start, "g6 Bxg6 fxg6 Qxg6+ Kh8"), &line(&start, "a6"));
+        found.map(|found| {
+            let men: Vec<String> = found.men.iter().map(ToString::to_string).collect();
+            let squares: Vec<String> = found.squares.iter().map(ToString::to_string).collect();
+            (men, squares)
+        })
+    };
+    let (men, squares) = names("r1bq1rk1/pppp1pp1/3b3B/3P3Q/8/2PB4/PP3PPP/R4RK1 b - - 0 13").expect("an attack");
+    assert_eq!(men, ["the king on h8", "the queen on g6", "the bishop on h6"]);
+    assert_eq!(squares, ["g7", "h7"]);
+    // The queen alone.
+    assert_eq!(names("r1bq1rk1/pppp1pp1/3b4/3P3Q/5B2/2PB4/PP3PPP/R4RK1 b - - 0 13"), None);
 }

@@ -1,21 +1,33 @@
 //! Reasons that show how a bad move is punished.
 
 use super::claim::Claim;
-use super::words::{Form, harm, line, motif_phrase, stands};
+use super::words::{Form, harm, line, motif_phrase, name, stands};
 use super::{Gain, Reason, ReasonWriter, SHOWN, is_complete, mate_for, motifs, rank, standing};
 use crate::board::Move;
 use crate::game::ending::Cause;
 use crate::review::chance::opposite;
-use crate::review::features::harms;
-use crate::review::material::{Swing, list, settled, swing};
-use crate::review::motifs::{Kind, Motif, Walk, role_name};
+use crate::review::features::{Feature, attack, harms};
+use crate::review::material::{Swing, explains, list, swing};
+use crate::review::motifs::{Kind, Motif, Walk};
 use crate::review::rules::{self, cut_at_end};
 use crate::search::report::Score;
 
 /// Kinds of sentences that state the standing after the move.
-const REFUTES: [&str; 2] = ["refutation", "draws"];
+const REFUTES: [&str; 3] = ["refutation", "no_single_reason", "draws"];
+/// Maximum number of plies after the move that show an attack on the king.
+const LONGEST_ATTACK: usize = 7;
+/// Maximum loss in centipawns that an uneven trade explains.
+const TRADE: i32 = 300;
 /// Maximum number of harms in a sentence.
 const HARMS: usize = 2;
+
+/// Changes on the board that explain a loss.
+struct Changes {
+    /// Plies after the move until all changes are on the board.
+    plies: usize,
+    features: Vec<Feature>,
+    trade: Option<Swing>,
+}
 
 impl ReasonWriter<'_> {
     /// The result that the move gives away, such as a win. `next` is the sentence that follows.
@@ -115,28 +127,24 @@ impl ReasonWriter<'_> {
         Some(Reason { kind: "stalemate", text, claim: Some(claim) })
     }
 
-    /// Material that the refutation wins and the best line does not lose.
+    /// Material that the refutation wins by force and the best line does not lose, as the opponent's gain.
     pub(super) fn lost_by_force(&self) -> Option<Swing> {
         let kept = self.kept.map_or(0, |swing| swing.points);
-        self.lost.filter(|lost| lost.points < 0 && kept > lost.points && self.is_bad()).filter(|lost| lost.plies > 1)
+        self.facts.lost.filter(|lost| kept > -lost.points && lost.plies > 1 && self.is_bad())
     }
 
     fn loses_material(&self) -> Option<Reason> {
         if mate_for(opposite(self.after)).is_some() {
             return None;
         }
-        let whole = self.lost_by_force()?;
+        let missed = self.facts.won.map_or(0, |won| won.points);
+        let lost = self.lost_by_force().filter(|lost| explains(lost.points + missed, self.loss()))?;
         let position = &self.facts.position;
-        let kept = self.kept.map_or(0, |kept| kept.points);
-        let lost = settled(position, &self.played, self.mover())
-            .filter(|lost| lost.points < kept && lost.plies > 1)
-            .unwrap_or(whole);
         let moves = &self.played[..lost.plies];
-        let theirs = swing(position, moves, !self.mover())?;
         let walk = Walk::new(&self.facts.reached(), &moves[1..]);
         let found = motifs(&walk);
-        let claim = Claim::new(position, moves, !self.mover()).winning(&theirs).with_motifs(&found, 1);
-        let (kind, text) = if theirs.promotes {
+        let claim = Claim::new(position, moves, !self.mover()).winning(&lost).with_motifs(&found, 1);
+        let (kind, text) = if lost.promotes {
             let shown = self.answer(lost.plies - 1);
             ("lets_promote", format!("It lets {} promote a pawn: {shown}.", self.opponent()))
         } else {
@@ -150,14 +158,12 @@ impl ReasonWriter<'_> {
         let moves = &self.played[1..lost.plies];
         if let Some(motif) = motif.filter(|motif| motif.kind == Kind::Hanging) {
             let target = motif.targets.first().map(ToString::to_string).unwrap_or_default();
-            let role = motif.targets.first().map_or("", |target| role_name(target.role));
             let shown = line(&reached, &moves[..1]);
-            let what = lost.to_string();
-            if what == format!("a {role}") {
+            if motif.targets.first().is_some_and(|target| lost.is_only(target.role)) {
                 return format!("It leaves {target} hanging: {shown}.");
             }
             let rest = rest(&reached, moves, 1);
-            return format!("It leaves {target} hanging: {shown} wins {what}{rest}.");
+            return format!("It leaves {target} hanging: {shown} wins {lost}{rest}.");
         }
         match motif {
             Some(motif) => {
@@ -172,31 +178,62 @@ impl ReasonWriter<'_> {
         }
     }
 
-    /// The opponent's line if no material is lost by force: the evaluation after it, and its positional harms.
+    /// The opponent's line if no material is lost by force: the standing after it, and the changes on the board that
+    /// explain the loss.
     fn refutation(&self) -> Option<Reason> {
         let plies = self.facts.after.pv().len().min(SHOWN);
         if !self.is_bad() || plies == 0 || matches!(self.after, Score::Mate(_)) {
             return None;
         }
-        let moves = &self.played[..=plies];
-        let features = harms(&self.facts.position, moves, self.best_line);
-        let features = features.into_iter().take(HARMS).collect::<Vec<_>>();
-        let answer = self.answer(1);
-        let changes: Vec<String> = features.iter().map(|feature| harm(feature, &answer, self.mover())).collect();
         let state = match self.drawn_after() {
             Some(cause) => format!("the game ends in {}", cause.draw_in_words()),
             None => stands(standing(rank(self.after)), self.mover()),
         };
-        let score = self.shown(self.after);
-        let shown = self.answer(plies);
-        let text = if changes.is_empty() {
-            format!("After {shown} {state} ({score}).")
-        } else {
-            let changes = without_repetition(changes, self.mover());
-            format!("After {shown} {state} ({score}): {}.", list(&changes))
+        let Changes { plies, features, trade } = self.changes(plies);
+        let answer = self.answer(1);
+        let mut clauses: Vec<String> = features.iter().map(|feature| harm(feature, &answer, self.mover())).collect();
+        clauses.extend(trade.map(|trade| format!("{} gives {trade}", name(self.mover()))));
+        let (score, shown) = (self.shown(self.after), self.answer(plies));
+        let claim = Claim::new(&self.facts.position, &self.played[..=plies], !self.mover()).with_features(features);
+        let claim = Some(trade.map_or(claim.clone(), |trade| claim.winning(&trade)));
+        if !clauses.is_empty() {
+            let text =
+                format!("After {shown} {state} ({score}): {}.", list(&without_repetition(clauses, self.mover())));
+            return Some(Reason { kind: "refutation", text, claim });
+        }
+        if self.drawn_after().is_some() || self.overlooks_threat().is_some() || self.best_is_reason() {
+            return Some(Reason { kind: "refutation", text: format!("After {shown} {state} ({score})."), claim });
+        }
+        let text = format!("After {shown} {state} ({score}): there is no single reason; the line shows it.");
+        Some(Reason { kind: "no_single_reason", text, claim })
+    }
+
+    /// The changes on the board that explain the loss: an attack on the king, an uneven trade, or smaller harms.
+    fn changes(&self, plies: usize) -> Changes {
+        let (position, loss) = (&self.facts.position, self.loss());
+        let harms = |plies: usize| {
+            let found = harms(position, &self.played[..=plies], self.best_line);
+            found.into_iter().filter(|feature| loss <= feature.kind.largest_loss()).take(HARMS).collect::<Vec<_>>()
         };
-        let claim = Claim::new(&self.facts.position, moves, !self.mover()).with_features(features);
-        Some(Reason { kind: "refutation", text, claim: Some(claim) })
+        let longest = self.facts.after.pv().len().min(LONGEST_ATTACK);
+        let attack = (1..=longest).find_map(|plies| {
+            let found = attack(position, &self.played[..=plies], self.best_line)?;
+            Some(Changes { plies, features: vec![found], trade: None })
+        });
+        if let Some(changes) = attack.filter(|_| standing(rank(self.after)) <= -2) {
+            return changes;
+        }
+        if let Some(trade) = self.uneven_trade().filter(|_| loss <= TRADE) {
+            return Changes { plies: trade.plies - 1, features: Vec::new(), trade: Some(trade) };
+        }
+        Changes { plies, features: harms(plies), trade: None }
+    }
+
+    /// A trade of the refutation that counts as even but favours the opponent, as the opponent's gain.
+    fn uneven_trade(&self) -> Option<Swing> {
+        let position = &self.facts.position;
+        let trade = |line: &[Move]| swing(position, line, !self.mover()).filter(Swing::is_uneven);
+        trade(&self.played).filter(|found| trade(self.best_line).is_none() && found.plies > 1)
     }
 
     /// A threat that the opponent had before the move, can carry out after it, and could not after the best move.

@@ -8,8 +8,8 @@ use crate::board::piece_value;
 use crate::review::chance::winning;
 use crate::review::features::{Feature, queen_trade};
 use crate::review::mark::MISTAKE;
-use crate::review::material::{Swing, settled};
-use crate::review::motifs::{Kind, Walk, role_name};
+use crate::review::material::{Swing, explains};
+use crate::review::motifs::{Kind, Walk};
 use crate::search::report::Score;
 
 /// Maximum difference in centipawns between two moves that are about equally good.
@@ -26,16 +26,20 @@ impl ReasonWriter<'_> {
             .or_else(|| Some(self.best_keeps()))
     }
 
-    /// Material that the best line wins and the move played does not.
+    /// Whether the better move wins or threatens more than the move played, so that its sentence is the reason.
+    pub(super) fn best_is_reason(&self) -> bool {
+        mate_for(self.before).is_some() || self.best_wins().is_some() || self.best_threatens().is_some()
+    }
+
+    /// Material that the best line wins by force and the move played does not.
     fn best_wins(&self) -> Option<Reason> {
         if !self.is_bad() {
             return None;
         }
-        let whole =
-            self.kept.filter(|kept| kept.points > 0 && self.lost.is_some_and(|lost| lost.points < kept.points))?;
         let (best, position) = (self.best(), &self.facts.position);
-        let got = self.lost.map_or(0, |lost| lost.points);
-        let won = settled(position, self.best_line, self.mover()).filter(|won| won.points > got).unwrap_or(whole);
+        let got = self.lost.map(|lost| lost.points)?;
+        let lost = self.facts.lost.map_or(0, |lost| lost.points);
+        let won = self.facts.won.filter(|won| won.points > got && explains(won.points + lost, self.loss()))?;
         let moves = &self.best_line[..won.plies];
         let found = motifs(&Walk::new(position, moves));
         let claim = Claim::new(position, moves, self.mover()).winning(&won).with_motifs(&found, 0);
@@ -47,12 +51,12 @@ impl ReasonWriter<'_> {
             let text = match found.first() {
                 Some(motif) if motif.ply == 0 => {
                     let phrase = motif_phrase(motif, Form::Gerund);
-                    let role = motif.targets.first().map_or("", |target| role_name(target.role));
                     let rest = rest(position, moves, 1);
-                    if motif.kind == Kind::Hanging && won.to_string() == format!("a {role}") {
-                        format!("{best} was better, {phrase}{rest}.")
-                    } else {
-                        format!("{best} was better, {phrase} and winning {what}{rest}.")
+                    let is_all = motif.targets.first().is_some_and(|target| won.is_only(target.role));
+                    match motif.kind {
+                        Kind::Hanging if is_all => format!("{best} was better, {phrase}{rest}."),
+                        Kind::Zwischenzug => format!("{best} was better, {phrase}, winning {what}{rest}."),
+                        _ => format!("{best} was better, {phrase} and winning {what}{rest}."),
                     }
                 }
                 Some(motif) => {
@@ -185,7 +189,10 @@ impl ReasonWriter<'_> {
 
     pub(super) fn only_move(&self) -> Option<Reason> {
         let second = self.facts.second.as_ref()?;
-        if winning(self.before) - winning(second.score) < MISTAKE {
+        // For the move played, the lower of the two values counts: the search after it is the deeper one.
+        let value =
+            if self.facts.is_best() { winning(self.before).min(winning(self.after)) } else { winning(self.before) };
+        if value - winning(second.score) < MISTAKE {
             return None;
         }
         // If a deeper search showed that the move played is good, there are two good moves.

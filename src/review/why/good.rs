@@ -7,7 +7,7 @@ use super::{Gain, Reason, ReasonWriter, mate_for, motifs};
 use crate::board::Move;
 use crate::review::chance::opposite;
 use crate::review::features::purposes;
-use crate::review::material::{list, settled};
+use crate::review::material::list;
 use crate::review::motifs::{Kind, Walk, role_name, sacrifice};
 
 /// Maximum number of purposes that a sentence names.
@@ -42,13 +42,14 @@ impl ReasonWriter<'_> {
 
     fn wins_material(&self) -> Option<Reason> {
         let position = &self.facts.position;
-        let won = settled(position, self.best_line, self.mover()).filter(|won| won.points > 0)?;
+        let won = self.facts.won?;
         let moves: &[Move] = &self.best_line[..won.plies];
         let found = motifs(&Walk::new(position, moves));
         let claim = Claim::new(position, moves, self.mover()).winning(&won).with_motifs(&found, 0);
         let what = self.what_is_won(&won);
         let rest = rest(position, moves, 1);
         let text = match found.first().filter(|motif| motif.ply == 0) {
+            _ if won.promotes => format!("It promotes a pawn{rest}."),
             Some(motif) if motif.kind != Kind::Hanging => {
                 format!("It {}, winning {what}{rest}.", motif_phrase(motif, Form::Third))
             }

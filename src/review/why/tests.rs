@@ -129,7 +129,7 @@ fn threat_of_the_better_move_is_named() {
     // After 3...Nf6 the pawn does not attack the queen, but the knight does.
     check(
         "best_threatens",
-        (SCHOLAR, "a6", "3...g6 was better, threatening 4...gxh5, winning a queen."),
+        (SCHOLAR, "a6", "3...g6 was better, threatening 4...gxh5, winning the queen."),
         (SCHOLAR, "Nf6"),
     );
 }

@@ -84,8 +84,8 @@ pub(super) fn motif_phrase(motif: &Motif, form: Form) -> String {
         }
         Kind::Zwischenzug => {
             let square = motif.targets.first().map(|target| target.square.to_string());
-            let rest = format!("before the recapture on {}", square.unwrap_or_default());
-            of("comes", "coming", &rest)
+            let rest = format!("in-between move before the recapture on {}", square.unwrap_or_default());
+            of("is an", "an", &rest)
         }
         Kind::SoundSacrifice => {
             let rest = format!("the {}", role_name(motif.piece.role));
@@ -108,10 +108,15 @@ pub(super) fn harm(feature: &Feature, answer: &str, side: Color) -> String {
         FeatureKind::DoubledPawns => format!("{us} gets doubled pawns on the {file}-file"),
         FeatureKind::IsolatedPawn => format!("{us} gets an isolated {}", bare(&man(0))),
         FeatureKind::PassedPawn => format!("{them} gets a passed {}", bare(&man(0))),
-        FeatureKind::OpenKing => {
-            format!("{us}'s king on {} loses the pawn on its file", square.map(|s| s.to_string()).unwrap_or_default())
-        }
+        FeatureKind::OpenKing => format!("the line opens the {file}-file against {}", man(0)),
         FeatureKind::NoMoves => format!("{} has no square to go to", man(0)),
+        FeatureKind::KingAttack => {
+            let attackers: Vec<String> = feature.men.iter().skip(1).map(ToString::to_string).collect();
+            let squares: Vec<String> = feature.squares.iter().map(ToString::to_string).collect();
+            let verb = if attackers.len() == 1 { "attacks" } else { "attack" };
+            let (attackers, squares) = (list(&attackers), list(&squares));
+            format!("{attackers} {verb} {squares} next to {}, and only the king defends there", man(0))
+        }
         _ => String::new(),
     }
 }
