@@ -1,6 +1,7 @@
 //! Every architecture against a reference evaluation that shares no code with the engine: each
 //! kernel, with fresh and incremental evaluation, uncompressed and compressed files, and damaged files.
 
+use std::fs;
 use std::sync::Arc;
 
 use shakmaty::{Color, Role, Square, attacks};
@@ -309,10 +310,17 @@ fn compressed_own_format_file_round_trips() {
 /// without their attacks.
 fn check_games(architecture: Architecture, recipe: &Recipe) {
     let file = synthetic::network(architecture, recipe, false);
-    let network = Arc::new(Network::from_bytes(&file).expect("a valid network"));
+    let network = Network::from_bytes(&file).expect("a valid network");
     assert_eq!(*network.architecture(), architecture);
+    check_games_of(network, &file);
+}
+
+/// The same with the network of an uncompressed file.
+fn check_games_of(network: Network, file: &[u8]) {
+    let architecture = *network.architecture();
+    let network = Arc::new(network);
     assert!(network.to_bytes() == file, "{architecture}: the file did not round-trip");
-    let reference = Reference::new(&file, *architecture);
+    let reference = Reference::new(file, *architecture);
     let mut rng = SplitMix64::new(17);
     for (game, kernel) in Kernel::available().into_iter().cycle().take(10).enumerate() {
         let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
@@ -340,6 +348,16 @@ fn check_games(architecture: Architecture, recipe: &Recipe) {
             }
         }
     }
+}
+
+/// The trained net with attack inputs, whose attack weights fit into bytes.
+#[test]
+fn net_with_attacks_matches_reference() {
+    let Ok(file) = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/nets/attacks.nnue")) else {
+        return eprintln!("skipped: nets/attacks.nnue is not part of the package");
+    };
+    let plain = Network::from_bytes(&file).expect("a net").to_bytes_as(false);
+    check_games_of(Network::from_bytes(&plain).expect("the same net"), &plain);
 }
 
 /// The published architectures without threat inputs; `threats.rs` tests the others.

@@ -42,7 +42,7 @@ impl GainLine<'_> {
         let won = settled(self.start, self.moves, self.side).filter(is_clear);
         let Some(won) = won else { return Ok(None) };
         let line = &self.moves[..won.plies];
-        if !self.keeps(line, won.points, analyst)? {
+        if self.ends_drawn(line) || !self.keeps(line, won.points, analyst)? {
             return Ok(None);
         }
         let mut position = self.start.recent();
@@ -54,6 +54,15 @@ impl GainLine<'_> {
             position.do_move(m);
         }
         Ok(Some(won))
+    }
+
+    /// Whether neither side can mate after the line, so that material is worth nothing.
+    fn ends_drawn(&self, line: &[Move]) -> bool {
+        let mut end = self.start.recent();
+        for &m in line {
+            end.do_move(m);
+        }
+        end.is_insufficient_material()
     }
 
     /// Whether the defender's other replies to the line before its last move lose as much.
@@ -133,7 +142,7 @@ mod tests {
 
     #[test]
     fn line_in_which_the_defender_need_not_give_anything_proves_nothing() {
-        // Black may also keep the pawn: the game is drawn either way.
+        // The game is drawn with and without the pawn.
         assert_eq!(proven("8/8/8/8/6k1/5p2/5K2/8 w - - 0 1", "Kf1 f2 Kxf2", Color::White), None);
         // The skewer wins the queen wherever the king goes.
         let skewer = proven("8/8/8/q2k4/8/8/8/6KR w - - 0 1", "Rh5+ Kc4 Rxa5", Color::White);
