@@ -2,13 +2,13 @@
 // CITE: Yu Nasu (2018), Stockfish 12 (2020).
 
 use super::architecture::Shape;
-use super::architecture::blocks::{Block, BlockKind, blocks};
 use super::error::NetError;
+use super::features::threat_inputs::InputGroup;
 use super::leb128;
 use super::memory::Aligned;
 use super::paired::{self, Paired};
 use super::reader::ByteReader;
-use super::rows::{Accumulator, AllRows, Rows};
+use super::rows::{Accumulator, AllRows, PSQT, Rows};
 
 /// The first layer: one row of `l1` weights per feature, piece-square values, and the biases.
 pub struct Transformer {
@@ -209,24 +209,31 @@ impl Transformer {
         }
     }
 
-    /// The accumulator of an empty board; `L1` and `P` must be the sizes of this layer.
-    pub fn empty<const L1: usize, const P: usize>(&self) -> Accumulator<L1, P> {
-        let mut sums = Accumulator::zeroed();
-        sums.neurons.copy_from_slice(self.biases());
-        sums
+    /// Sets an accumulator to that of an empty board.
+    pub fn set_to_empty(&self, sums: &mut Accumulator) {
+        let (neurons, psqt) = sums.parts_mut();
+        neurons.copy_from_slice(self.biases());
+        *psqt = [0; PSQT];
     }
 
-    /// The rows of pieces on squares; `L1` and `P` must be the sizes of this layer.
+    /// The rows of pieces on squares.
     #[inline]
-    pub fn rows<const L1: usize, const P: usize>(&self) -> Rows<'_, i16, L1, P> {
-        debug_assert_eq!((L1, P), (self.sizes.l1, self.sizes.buckets));
-        Rows { neurons: self.weights().as_chunks().0, psqt: &self.psqt()[P * self.sizes.threat_inputs..] }
+    pub fn rows(&self) -> Rows<'_, i16> {
+        Rows::new(self.weights(), self.sizes.l1, self.psqt_rows().1)
     }
 
-    /// The rows of pieces on squares and of threat inputs; `L1` and `P` must be the sizes of this layer.
+    /// The rows of pieces on squares and of threat inputs.
     #[inline]
-    pub fn all_rows<const L1: usize, const P: usize>(&self) -> AllRows<'_, L1, P> {
-        AllRows { pieces: self.rows(), threat_inputs: Rows { neurons: self.paired().as_chunks().0, psqt: self.psqt() } }
+    pub fn all_rows(&self) -> AllRows<'_> {
+        let threat_inputs = Rows::new(self.paired(), self.sizes.l1, self.psqt_rows().0);
+        AllRows { pieces: self.rows(), threat_inputs }
+    }
+
+    /// The piece-square values of threat inputs, and those of pieces on squares; empty if there are none.
+    #[inline]
+    fn psqt_rows(&self) -> (&[[i32; PSQT]], &[[i32; PSQT]]) {
+        let rows = self.psqt().as_chunks().0;
+        rows.split_at_checked(self.sizes.threat_inputs).unwrap_or_default()
     }
 }
 
@@ -243,5 +250,56 @@ fn write_words(numbers: &[i16], compressed: bool, out: &mut Vec<u8>) {
         leb128::encode(numbers.iter().map(|&number| number.into()), out);
     } else {
         out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    }
+}
+
+/// Table and number type of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BlockKind {
+    /// i16, one row.
+    Biases,
+    /// i16, one row for each piece on a square.
+    Weights,
+    /// i8, one row for each threat input; never compressed.
+    ThreatInputs,
+    /// i32, one row for each threat input, then one row for each piece on a square.
+    Psqt,
+}
+
+/// A range of rows of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    /// Name in error messages.
+    pub name: &'static str,
+    /// Table and number type.
+    pub kind: BlockKind,
+    /// First row (inclusive) and last row (exclusive).
+    pub rows: (usize, usize),
+}
+
+/// The blocks of a shape, in file order.
+pub(crate) fn blocks(shape: &Shape) -> Vec<Block> {
+    let threat_inputs = shape.threat_inputs.set();
+    let pieces = shape.features.set().count();
+    let block = |name, kind, from, to| Block { name, kind, rows: (from, to) };
+    let mut blocks = vec![block("biases", BlockKind::Biases, 0, 1)];
+    let mut psqt_from = 0;
+    for InputGroup { weights, psqt, rows } in threat_inputs.groups() {
+        blocks.push(block(weights, BlockKind::ThreatInputs, rows.start, rows.end));
+        if threat_inputs.psqt_by_group {
+            blocks.push(block(psqt, BlockKind::Psqt, rows.start, rows.end));
+            psqt_from = rows.end;
+        }
+    }
+    blocks.push(block("weights", BlockKind::Weights, 0, pieces));
+    blocks.push(block("piece-square values", BlockKind::Psqt, psqt_from, threat_inputs.count() + pieces));
+    blocks.retain(|block| shape.psqt > 0 || block.kind != BlockKind::Psqt);
+    blocks
+}
+
+impl Block {
+    /// The index range of the block's numbers within its table, whose rows have `width` numbers.
+    pub fn range(&self, width: usize) -> std::ops::Range<usize> {
+        self.rows.0 * width..self.rows.1 * width
     }
 }

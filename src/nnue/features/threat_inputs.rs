@@ -11,8 +11,6 @@ use super::pawn_pairs::{self, OrientedView};
 use super::threats::{self, HASH_V10, HASH_V16, THREATS_V10, THREATS_V16, Threats};
 use crate::board::{AttackChange, AttackKinds, DirtyPieces};
 use crate::nnue::Board;
-use crate::nnue::paired::Paired;
-use crate::nnue::rows::{Changes, Rows};
 
 /// Maximum number of threat inputs of a board: no piece attacks more than 8 others, and pawns on all 48 squares form
 /// 372 pairs.
@@ -100,46 +98,6 @@ impl fmt::Display for ThreatInputs {
             Self::ThreatsAndPawnPairs => "FullThreats + PP_3Wide",
         })
     }
-}
-
-/// Threat inputs as a compile-time constant.
-pub(crate) trait StaticThreatInputs: Copy + Send + Sync + 'static {
-    /// The name of the set.
-    const THREAT_INPUTS: ThreatInputs;
-    /// The definition of the set.
-    const SET: ThreatInputSet = Self::THREAT_INPUTS.set();
-}
-
-/// Threat inputs other than [`types::None`].
-pub(crate) trait SomeThreatInputs: StaticThreatInputs {}
-
-/// The sets as uninhabited types that implement [`StaticThreatInputs`].
-pub(crate) mod types {
-    use super::{SomeThreatInputs, StaticThreatInputs, ThreatInputs};
-
-    #[derive(Clone, Copy, Debug)]
-    pub enum None {}
-
-    impl StaticThreatInputs for None {
-        const THREAT_INPUTS: ThreatInputs = ThreatInputs::None;
-    }
-
-    macro_rules! types {
-        ($($name:ident)+) => {
-            $(
-                #[derive(Clone, Copy, Debug)]
-                pub enum $name {}
-
-                impl StaticThreatInputs for $name {
-                    const THREAT_INPUTS: ThreatInputs = ThreatInputs::$name;
-                }
-
-                impl SomeThreatInputs for $name {}
-            )+
-        };
-    }
-
-    types! { Threats ThreatsAndPawnPairs }
 }
 
 impl ThreatInputSet {
@@ -295,20 +253,6 @@ impl ThreatInputChanges {
     #[inline]
     fn clear(&mut self) {
         (self.added.len, self.removed.len) = (0, 0);
-    }
-
-    /// Prefetches the rows of all changed threat inputs.
-    #[inline(always)]
-    pub fn prefetch<const L1: usize, const P: usize>(&self, rows: &Rows<'_, Paired, L1, P>) {
-        for &threat_input in self.added.iter().chain(self.removed.iter()) {
-            rows.prefetch(threat_input);
-        }
-    }
-
-    /// These changes together with added and removed pieces on squares.
-    #[inline]
-    pub fn with_pieces<'a>(&'a self, added: &'a [u16], removed: &'a [u16]) -> Changes<'a> {
-        Changes { added, removed, threat_inputs_added: &self.added, threat_inputs_removed: &self.removed }
     }
 
     #[inline]

@@ -3,7 +3,8 @@
 use std::arch::aarch64::*;
 use std::marker::PhantomData;
 
-use super::generic::{Isa, compiled_for, instructions};
+use super::compiled::compiled_for;
+use super::generic::{Isa, instructions};
 
 /// The byte dot product, which is the only difference between the two kernels.
 trait Dot {

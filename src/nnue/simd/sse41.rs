@@ -2,7 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::generic::{Isa, compiled_for, instructions};
+use super::compiled::compiled_for;
+use super::generic::{Isa, instructions};
 
 /// The instructions of this kernel.
 struct Sse41;

@@ -3,7 +3,8 @@
 
 use std::arch::wasm32::*;
 
-use super::generic::{Isa, compiled_for};
+use super::compiled::compiled_for;
+use super::generic::Isa;
 
 /// The instructions of this kernel.
 struct Simd128;
