@@ -5,6 +5,9 @@ import { openDB } from "idb";
 
 /** Prefix of the keys of unfinished games in local storage. */
 const LIVE = "zoothera-game:";
+/** Prefix of the keys of state in local storage, and the length up to which it is stored there as well. */
+const STATE = "zoothera-state:";
+const MAX_STATE = 500_000;
 
 const database = openDB("zoothera", 1, {
   upgrade(db) {
@@ -28,10 +31,23 @@ async function attempt(use, otherwise) {
 }
 
 /** The stored value of a name, such as the analysis; `undefined` if there is none. */
-export const readState = (name) => attempt((db) => db.get("state", name), () => memory.state.get(name));
+export async function readState(name) {
+  try {
+    const text = localStorage.getItem(STATE + name);
+    if (text) return JSON.parse(text);
+  } catch { /* Local storage is off: the database has it. */ }
+  return attempt((db) => db.get("state", name), () => memory.state.get(name));
+}
 
-export const writeState = (name, value) =>
-  attempt((db) => db.put("state", value, name), () => memory.state.set(name, value));
+/** Stores a value at once in local storage, because a page that closes does not wait for the database, and there too. */
+export function writeState(name, value) {
+  try {
+    localStorage.removeItem(STATE + name);
+    const text = JSON.stringify(value);
+    if (text.length <= MAX_STATE) localStorage.setItem(STATE + name, text);
+  } catch { /* Local storage is off or full: the database keeps it. */ }
+  return attempt((db) => db.put("state", value, name), () => memory.state.set(name, value));
+}
 
 /** Stores a game that is over. */
 export async function storeGame(game) {
