@@ -54,20 +54,29 @@ const BLOCK: usize = 1 << 14;
 ///
 /// # Errors
 /// Fails on a read error, on a damaged record, and if `visit` fails.
-pub fn for_each(mut source: impl Read, mut visit: impl FnMut(&Entry) -> Result<()>) -> Result<usize> {
-    let mut block = vec![0; BLOCK * RECORD_BYTES];
+pub fn for_each(source: impl Read, visit: impl FnMut(&Entry) -> Result<()>) -> Result<usize> {
+    for_each_record(source, decode, visit)
+}
+
+/// As [`for_each`], for records of `BYTES` bytes that `decode` reads.
+pub(super) fn for_each_record<const BYTES: usize>(
+    mut source: impl Read,
+    decode: impl Fn(&[u8; BYTES]) -> Option<Entry>,
+    mut visit: impl FnMut(&Entry) -> Result<()>,
+) -> Result<usize> {
+    let mut block = vec![0; BLOCK * BYTES];
     let mut index = 0_u64;
     loop {
         let length = fill(&mut source, &mut block)?;
-        for bytes in block[..length].chunks_exact(RECORD_BYTES) {
-            let Some(entry) = bytes.first_chunk().and_then(decode) else {
-                bail!("record {index} (at byte {}) is damaged", index * 40);
+        for bytes in block[..length].as_chunks().0 {
+            let Some(entry) = decode(bytes) else {
+                bail!("record {index} (at byte {}) is damaged", index * BYTES as u64);
             };
             visit(&entry)?;
             index += 1;
         }
         if length < block.len() {
-            return Ok(length % RECORD_BYTES);
+            return Ok(length % BYTES);
         }
     }
 }

@@ -16,9 +16,9 @@
 
 use std::io::Read;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 
-use super::bin::fill;
+use super::bin::for_each_record;
 use super::entry::Entry;
 use super::packed::{MAX_PIECES, PackedBoard, PackedPiece};
 use crate::util::kind::Kind;
@@ -33,29 +33,13 @@ pub const KIND: Kind = Kind {
 /// Role code of a king, and bit of the opponent's pieces.
 const KING: u8 = 5;
 const OPPONENT: u8 = 8;
-/// Records per read.
-const BLOCK: usize = 1 << 14;
 
 /// Calls `visit` with every entry, in order. Returns the number of bytes of an incomplete record at the end.
 ///
 /// # Errors
 /// Fails on a read error, on a damaged record, and if `visit` fails.
-pub fn for_each(mut source: impl Read, mut visit: impl FnMut(&Entry) -> Result<()>) -> Result<usize> {
-    let mut block = vec![0; BLOCK * RECORD_BYTES];
-    let mut index = 0_u64;
-    loop {
-        let length = fill(&mut source, &mut block)?;
-        for bytes in block[..length].as_chunks::<RECORD_BYTES>().0 {
-            let Some(entry) = decode(bytes) else {
-                bail!("record {index} (at byte {}) is damaged", index * RECORD_BYTES as u64);
-            };
-            visit(&entry)?;
-            index += 1;
-        }
-        if length < block.len() {
-            return Ok(length % RECORD_BYTES);
-        }
-    }
+pub fn for_each(source: impl Read, visit: impl FnMut(&Entry) -> Result<()>) -> Result<usize> {
+    for_each_record(source, decode, visit)
 }
 
 /// Decodes a record. Returns `None` if the bytes do not describe a position.

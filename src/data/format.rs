@@ -228,16 +228,15 @@ fn check(path: &Path, format: Format, head: &[u8]) -> Result<()> {
 /// Whether all complete records at the start of a file are valid, and there is one.
 fn records(format: Format, head: &[u8]) -> bool {
     match format {
-        Format::Bin => {
-            let (records, _) = head.as_chunks();
-            !records.is_empty() && records.iter().all(|record| bin::decode(record).is_some())
-        }
-        Format::Bulletformat => {
-            let (records, _) = head.as_chunks();
-            !records.is_empty() && records.iter().all(|record| bulletformat::decode(record).is_some())
-        }
+        Format::Bin => are_valid(head, |record| bin::decode(record).is_some()),
+        Format::Bulletformat => are_valid(head, |record| bulletformat::decode(record).is_some()),
         _ => (format.kind().is)(head),
     }
+}
+
+fn are_valid<const BYTES: usize>(head: &[u8], is_valid: impl Fn(&[u8; BYTES]) -> bool) -> bool {
+    let (records, _) = head.as_chunks();
+    !records.is_empty() && records.iter().all(is_valid)
 }
 
 /// Describes the content of a file whose name promises another one, and what to do.

@@ -198,7 +198,6 @@ impl Player for SamplePlayer<'_> {
         // The endgames have random numbers of their own, so the game itself does not depend on them.
         let starts = EndgameStarts::new(self.args.endgames, SplitMix64::new(!rng.clone().next_u64()));
         let starts = Arc::new(Mutex::new(starts));
-        self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
         let Some(mut played) = self.play_from(start, rng, &starts, stop)? else { return Ok(None) };
         let endgames = starts.lock().take();

@@ -99,7 +99,6 @@ impl Player for SelfplayPlayer<'_> {
 
     fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<PlayedGame>> {
         let mut rng = rng_of(self.args.output.seed, number);
-        self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
         let mut entries = Vec::new();
         let ending = referee::play(start, &self.args.rules, stop, |position| {

@@ -47,11 +47,13 @@ impl EvenOpenings {
         Ok(Self { openings: Openings::new(args.book.as_deref(), mode, plies)?, max_score: args.max_opening })
     }
 
-    /// Returns the next opening: not in check, not over, and with neither side far ahead.
+    /// Returns the next opening: not in check, not over, and with neither side far ahead. Clears `solo`, so the choice
+    /// depends on nothing that it searched before.
     ///
     /// # Errors
     /// Fails if no opening is found, because the book is too one-sided or the arguments are too strict.
     pub fn next(&self, rng: &mut SplitMix64, solo: &mut Solo) -> Result<Position> {
+        solo.clear();
         let opening = self.openings.next(rng, |position| self.is_even(position, solo));
         opening.with_context(|| format!("the book is too one-sided, or --max-opening {} is too strict", self.max_score))
     }

@@ -195,7 +195,7 @@ fn shared_out(limits: &Limits, part: u32) -> Limits {
     }
 }
 
-/// The final lines, best first, none of which goes on after the end of the game; `None` when the game is over.
+/// The final lines, best first, each cut at the end of the game; `None` when the game is over.
 fn look_of(position: &Position, outcome: Outcome) -> Option<Look> {
     let best = outcome.line.filter(|line| !line.pv.is_empty())?;
     let (score, depth) = (best.score, best.depth);

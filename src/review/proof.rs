@@ -42,7 +42,8 @@ impl GainLine<'_> {
         let won = settled(self.start, self.moves, self.side).filter(is_clear);
         let Some(won) = won else { return Ok(None) };
         let line = &self.moves[..won.plies];
-        if self.ends_drawn(line) || !self.keeps(line, won.points, analyst)? {
+        // Where neither side can mate any more, material is worth nothing.
+        if self.after(line).is_insufficient_material() || !self.keeps(line, won.points, analyst)? {
             return Ok(None);
         }
         let mut position = self.start.recent();
@@ -56,13 +57,13 @@ impl GainLine<'_> {
         Ok(Some(won))
     }
 
-    /// Whether neither side can mate after the line, so that material is worth nothing.
-    fn ends_drawn(&self, line: &[Move]) -> bool {
+    /// The position after a line.
+    fn after(&self, line: &[Move]) -> Position {
         let mut end = self.start.recent();
         for &m in line {
             end.do_move(m);
         }
-        end.is_insufficient_material()
+        end
     }
 
     /// Whether the defender's other replies to the line before its last move lose as much.
@@ -88,10 +89,7 @@ impl GainLine<'_> {
 
     /// Whether the side has won most of `points` where the line, played on if necessary, is quiet.
     fn keeps(&self, line: &[Move], points: i32, analyst: &mut Analyst) -> Result<bool, Stopped> {
-        let mut end = self.start.recent();
-        for &m in line {
-            end.do_move(m);
-        }
+        let end = self.after(line);
         let next = analyst.look_for_part(&end, PART).ok_or(Stopped)?;
         let for_side = if end.turn() == self.side { next.score } else { opposite(next.score) };
         if matches!(for_side, Score::Mate(moves) if moves > 0) {

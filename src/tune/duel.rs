@@ -107,9 +107,7 @@ impl Arena<'_> {
         let mut rng = SplitMix64::new(request.seed);
         let mut tally = Tally::default();
         for _ in 0..request.pairs {
-            // The choice of the opening depends on the request alone, and not on the games before.
             set_parameters(&request.names, &request.plus)?;
-            self.players[0].clear();
             let start = self.openings.next(&mut rng, &mut self.players[0])?;
             for plus_is in [Color::White, Color::Black] {
                 let white = self.game(start.clone(), request, plus_is)?;

@@ -29,7 +29,7 @@ pub struct OutputFile {
 struct LeftOut {
     /// Entries without a score.
     unscored: u64,
-    /// Entries that lost the mark that their result is no label.
+    /// Entries whose score alone was the label, in a format that cannot say so.
     unmarked: u64,
 }
 

@@ -1,8 +1,7 @@
 //! The accumulator stack: `reset`, `push`, `pop`, `evaluate`. Updates are lazy.
 //!
 //! A push only records the changes ([`plies`]). Nets with threat or attack inputs require moves to be made through the
-//! stack.
-//! An evaluation has four steps:
+//! stack. An evaluation has four steps:
 //!
 //! 1. find: for each perspective, search backwards for the nearest ply with computed sums ([`Plies::base`])
 //! 2. refresh: if the perspective's own king moved in between, every feature changed; compute the ply of that move from
