@@ -49,29 +49,28 @@ fn review_and_check(count: usize, nodes: u64) -> Vec<Value> {
     reviews
 }
 
-/// Largest share of material claims, as one in this number, that the outcomes may contradict: the search that proves a
-/// claim is shorter than the one that checks it.
-const FALSE_SHARE: usize = 4;
-
-/// Checks the material claims of games by their outcome.
-fn check_outcomes(count: usize, nodes: u64) {
+/// Checks the material claims of games by their outcome, which searches with twice the nodes decide. At most one claim in
+/// `one_in` may turn out false.
+// MEASURED: 28 November 2026: 2 of 13 claims of 6 games at 2,000 nodes, 9 of 103 claims of 20 games at 10,000. The goal
+// is none.
+fn check_outcomes(count: usize, nodes: u64, one_in: usize) {
     let reviews = review_and_check(count, nodes);
     let (checked, wrong) = outcome::outcomes(reviews, 2 * nodes);
     println!("{checked} material claims of {count} games checked by outcome, {} false", wrong.len());
     wrong.iter().for_each(|claim| println!("{claim}"));
-    assert!(checked >= count / 2 && FALSE_SHARE * wrong.len() <= checked, "{}", wrong.join("\n"));
+    assert!(checked >= count / 2 && one_in * wrong.len() <= checked, "{}", wrong.join("\n"));
 }
 
 #[test]
 fn most_material_claims_of_six_games_come_true() {
-    check_outcomes(6, 2000);
+    check_outcomes(6, 2000, 6);
 }
 
 #[test]
 #[ignore = "slow: run by make check-slow"]
 fn most_material_claims_of_many_games_come_true() {
     let games = std::env::var("ZOOTHERA_CLAIM_GAMES").ok().and_then(|text| text.parse().ok());
-    check_outcomes(games.unwrap_or(OUTCOME_GAMES), 10_000);
+    check_outcomes(games.unwrap_or(OUTCOME_GAMES), 10_000, 8);
 }
 
 #[test]
