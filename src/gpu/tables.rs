@@ -1,10 +1,10 @@
 //! A network's parameters in the layout of `shaders/evaluate.wgsl`.
 
 use super::UnsupportedNet;
-use crate::nnue::architecture::{Chain, Topology};
+use crate::nnue::architecture::Topology;
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::features::threat_inputs::ThreatInputs;
-use crate::nnue::{Activation, Network};
+use crate::nnue::{Activation, Network, Shape};
 
 /// Possible outputs of the first layer, and outputs of the second one.
 const FIRST: [usize; 2] = [8, 16];
@@ -78,7 +78,7 @@ impl Tables {
 /// Whether the shader supports a net.
 fn is_supported(network: &Network) -> bool {
     let shape = network.architecture();
-    let Chain { activation, topology, hidden } = shape.chain();
+    let Shape { activation, topology, hidden, .. } = **shape;
     let is_chain = match topology {
         Topology::Plain => activation == Activation::Crelu,
         Topology::Skip { .. } => activation == Activation::Pairwise,
