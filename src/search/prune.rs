@@ -77,7 +77,8 @@ impl Worker {
 
     /// Hindsight depth: one ply more if the previous move was reduced by several plies and the opponent's evaluation
     /// did not get worse. One ply less if it was reduced and the sum of both sides' evaluations is large.
-    // CITE: Stockfish (January 2025); form and figures: SF-2026-08, the sum close to it (166).
+    // CITE: Stockfish (January 2025); figures: SF-2026-08, the sum close to it (166). There it applies in check too,
+    // with the evaluation of two plies earlier.
     fn adjust_depth<N: NodeType>(&mut self, node: &mut Node<N>) {
         let before = self.stack[-1];
         if before.reduction >= params::hind_deeper_plies() && !node.worsening {
@@ -102,7 +103,8 @@ impl Worker {
 
     /// Step 6. Razoring: the evaluation is so far below alpha that only captures could raise the value to alpha.
     /// Quiescence search shows whether one does.
-    // CITE: Birmingham, Kent, "Tree-searching and tree-pruning techniques" (1977); form and figures: SF-2026-08.
+    // CITE: Birmingham, Kent, "Tree-searching and tree-pruning techniques" (1977); figures: SF-2026-08. There it also
+    // applies in singular searches and against a win or loss by force.
     #[inline(always)]
     pub(super) fn razor<N: NodeType>(&mut self, node: &Node<N>) -> Step {
         let margin = params::razor_base() + params::razor_depth2() * node.depth * node.depth;
@@ -119,8 +121,8 @@ impl Worker {
 
     /// Step 7. Reverse futility pruning: the evaluation is so far above beta that the opponent is unlikely to recover
     /// the difference in the remaining depth.
-    // CITE: Heinz, "Extended futility pruning" (1998), seen from the other side, as is common today; form and figures:
-    // SF-2026-08, the returned value: Stockfish 18.
+    // CITE: Heinz, "Extended futility pruning" (1998), seen from the other side, as is common today; figures:
+    // SF-2026-08, where it also applies in singular searches; the returned value: Stockfish 18.
     #[inline(always)]
     pub(super) fn reverse_futility<N: NodeType>(&self, node: &Node<N>) -> Step {
         let margin = reverse_futility_margin(node);
@@ -195,6 +197,8 @@ impl Worker {
     /// full search.
     // CITE: Buro, "ProbCut" (1995); Jiang, Buro (2003) for chess; captures only, after a quiescence search: Stockfish.
     // Depths: SF-2026-08; margins: SF-17.1. The cutoff by the table's score alone: Stockfish (2021), margin SF-17.1.
+    // In SF-2026-08 both also apply in PV and singular searches, and the latter in check. A capture that wins by force
+    // does not end the node there.
     pub fn probcut<N: NodeType>(&mut self, node: &Node<N>) -> Step {
         if N::PV || !rules::probcut() || self.stack[0].excluded.is_some() || score::is_decisive(node.beta) {
             return Ok(());
