@@ -263,6 +263,7 @@ mod tests {
     use super::*;
     use crate::board::Position;
     use crate::search::tests::{uci, worker};
+    use crate::search::tt::TableEntry;
 
     /// Depth of a node of depth 6 after a move that was reduced by `reduction`, with the static evaluations of the
     /// parent and of the node, each for its side to move.
@@ -276,6 +277,42 @@ mod tests {
             w.adjust_depth(&mut node);
             node.depth
         })
+    }
+
+    /// Result, nodes and value of `null_from_ply` after step 8 at a node of `depth` whose evaluation is far above beta.
+    /// Null moves are tried from ply `from` on.
+    fn null_move_at(depth: i32, from: usize) -> (bool, u64, usize) {
+        let mut w = worker(&Position::startpos());
+        w.null_from_ply = from;
+        let m = uci(&w, "e2e4");
+        w.child(m, |w| {
+            let eval = w.evaluate();
+            w.stack[0].static_eval = eval;
+            // With a quiet move in the table, reverse futility does not end the verification at once.
+            let best = Some(uci(w, "e7e5"));
+            let entry = TableEntry { best, score: 0, eval, depth: 0, bound: Bound::None, pv: false };
+            w.request.table.store(w.table_key(), entry);
+            let beta = eval - 600;
+            let mut node = Node::<NullWindow>::new(beta - 1, beta, depth, true);
+            node.eval = eval;
+            let before = w.nodes;
+            let cut = matches!(w.null_move(&node), Err(Exit::Cut(value)) if value >= beta);
+            (cut, w.nodes - before, w.null_from_ply)
+        })
+    }
+
+    #[test]
+    fn null_move_is_verified_at_high_depth_and_not_during_a_verification() {
+        let verified_from = params::nmp_verify_depth();
+        for depth in [verified_from - 1, verified_from] {
+            // A null move is not tried before the ply from which a verification allows it.
+            assert_eq!(null_move_at(depth, 2), (false, 0, 2));
+            let (cut, nodes, from) = null_move_at(depth, 0);
+            assert!(cut && nodes > 0 && from == 0, "{depth}: {cut} {nodes} {from}");
+        }
+        // Within a verification the null move alone decides. Outside of one, the node is searched too, at high depth.
+        assert_eq!(null_move_at(verified_from - 1, 0).1, null_move_at(verified_from - 1, 1).1);
+        assert!(null_move_at(verified_from, 0).1 > null_move_at(verified_from, 1).1);
     }
 
     #[test]
