@@ -42,14 +42,8 @@ pub fn run(args: &DistillArgs, out: &mut impl Write, err: &mut impl Write) -> Re
         }
         error.context(format!("round {}", state.next()))
     };
-    let is_sampled = setup.folder.held_out().exists();
-    if !is_sampled {
-        let held_out = short_number(args.measuring.held_out as f64);
-        writeln!(err, "sampling {held_out} positions for the held-out loss")?;
-    }
-    setup.sample_held_out().map_err(|error| resumable(error, &state))?;
-    let seconds = (!is_sampled).then(|| started.elapsed().as_secs_f64());
-    setup.scale_block(&mut state, seconds)?;
+    let speed = setup.prepare_held_out(&mut state, err).map_err(|error| resumable(error, &state))?;
+    setup.scale_block(&mut state, started.elapsed().as_secs_f64(), speed)?;
     let args = &setup.args.clone();
     loop {
         state.seconds = before.0 + started.elapsed().as_secs_f64();

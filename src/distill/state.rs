@@ -29,6 +29,9 @@ pub struct State {
     /// Millions of new positions in a round, if they depend on the time.
     #[serde(default)]
     pub block: Option<f64>,
+    /// Held-out positions, if their number depends on the time.
+    #[serde(default)]
+    pub held_out: Option<u64>,
 }
 
 /// Results of a round.
