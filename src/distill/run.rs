@@ -7,11 +7,12 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use super::args::DistillArgs;
-use super::report::{self, Pace};
+use super::folder::{Played, Round, State};
+use super::report;
+use super::report::Pace;
 use super::setup::Setup;
-use super::state::{Played, Round, State};
 use crate::tools::net;
-use crate::train::run::export;
+use crate::train::run::outputs;
 use crate::util::interrupt::{Interrupt, Interrupted};
 use crate::util::quantity::{short_number, short_time};
 use crate::util::text::Shown as _;
@@ -92,7 +93,7 @@ fn play_round(setup: &Setup, state: &State, err: &mut impl Write) -> Result<Roun
     writeln!(err, "{}", phase("training on", block * setup.learning.presentations, sampled))?;
     setup.train(number, &blocks).context("training")?;
     let trained = started.elapsed().as_secs_f64() - sampled;
-    let results = export::results(&setup.folder.checkpoint(number), &setup.folder.net(number))?;
+    let results = outputs::results(&setup.folder.checkpoint(number), &setup.folder.net(number))?;
     let held_out = setup.held_out_loss(number)?;
     Ok(Round {
         number,

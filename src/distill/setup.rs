@@ -10,8 +10,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::args::{DistillArgs, Learning};
-use super::folder::Folder;
-use super::state::State;
+use super::folder::{Folder, State};
 use crate::board::opening_book::BUILTIN;
 use crate::data::label::{Judge, LabelNet, Labelling};
 use crate::nnue::{Network, hex_sha256};

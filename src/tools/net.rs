@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::load_network;
-use super::net_numbers::{self, NumberFormat};
+use super::net_numbers::NumberFormat;
 #[cfg(feature = "full")]
 use super::net_picture;
+use super::{load_network, net_numbers};
 use crate::nnue::{AttackInputs, KIND, NetInfo, Network, ThreatInputs, hex_sha256};
 use crate::util::atomic::write_over;
 use crate::util::identity::check_distinct;
@@ -100,8 +100,8 @@ pub fn run(command: &NetCommand, out: &mut dyn Write) -> Result<()> {
 /// Fails if the file is not a valid network or a write fails.
 fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     #[cfg(feature = "full")]
-    if crate::train::run::info::is_checkpoint(path)? {
-        return crate::train::run::info::write(path, out);
+    if crate::train::run::outputs::is_checkpoint(path)? {
+        return crate::train::run::outputs::describe(path, out);
     }
     let info = load(path)?;
     writeln!(out, "File          {}", path.shown())?;
