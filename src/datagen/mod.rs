@@ -1,8 +1,8 @@
 //! Generation of training data by self-play on all cores.
 //!
 //! * [`sample`]: positions sampled from search trees, labelled with a static evaluation: many and cheap
-//! * [`selection`]: which positions: drops those with a winning exchange, adds children by random moves, and chooses the
-//!   starts of further games from endgames
+//! * [`selection`]: which positions: drops those with a winning exchange, adds children by random moves, and chooses
+//!   the starts of further games from endgames
 //! * [`selfplay`]: whole games, every position with the score of its search
 //! * [`store`]: writing of games in the order of their numbers, and the output file, which can be resumed after any
 //!   interruption

@@ -141,8 +141,8 @@ fn transformer(network: &Network) -> Vec<Block> {
     blocks
 }
 
-/// The blocks of the layers of a stack, without the padding of their rows. Weights of 1.0 are 64; sums of the last layer
-/// are sixteenths of engine units.
+/// The blocks of the layers of a stack, without the padding of their rows. Weights of 1.0 are 64; sums of the last
+/// layer are sixteenths of engine units.
 fn dense(network: &Network, stack: usize, is_by_input: bool) -> Vec<Block> {
     let layers = network.heads()[stack].layers();
     let mut blocks = Vec::new();

@@ -1,9 +1,10 @@
 //! UCI: the protocol on standard input and output.
 //!
-//! There are three threads. The [`reader`] parses lines ([`command`], [`go`]), executes commands at once
-//! where the protocol requires it, and queues the rest. The [`engine`] executes them in order,
-//! checks options against one table ([`options`]), and starts searches, which report to a printer ([`mod@print`]). The writer thread prints all output ([`output`]). At the end of the input, the queued commands are
-//! still executed; `quit` and a closed output end the process at once.
+//! There are three threads. The [`reader`] parses lines ([`command`], [`go`]), executes commands at once where the
+//! protocol requires it, and queues the rest. The [`engine`] executes them in order, checks options against one table
+//! ([`options`]), and starts searches, which report to a printer ([`mod@print`]). The writer thread prints all output
+//! ([`output`]). At the end of the input, the queued commands are still executed; `quit` and a closed output end the
+//! process at once.
 //!
 //! A host without threads that cannot wait for input either, such as a browser, runs a [`engine::Session`].
 
