@@ -95,6 +95,13 @@ for (const [name, width, height, part] of SIZES) {
     await page.uncheck("#analysing");
     if (await page.isVisible("#show-typed")) await page.click("#show-typed");
     await assertLayout(page, "analysis with the field", ["#board-place", ".steps", "#typed"], size);
+    await assertLayout(page, "engine", ["#analysing", "#threat", "#lines"], size);
+    await page.click('nav [data-mode="review"]');
+    await assertLayout(page, "form of the review", ['#review-form [type="submit"]', 'label:has(#pgn-file)'], size);
+    await page.click('nav [data-mode="play"]');
+    await resign(page);
+    await page.click('#over-buttons [data-do="again"]');
+    await assertLayout(page, "form of a game", ["#start"], size);
   }));
 }
 
@@ -227,6 +234,23 @@ test("resigning asks, and the focus goes to the next game", () => onPage({}, asy
   await resign(page);
   assert.match(await text(page, "#status"), /You resigned/);
   assert.equal(await focused(page), "New game");
+}));
+
+test("current move stays in view when the window changes, and a message covers no control of the panel", () => onPage({}, async (page) => {
+  const moves = Array.from({ length: 30 }, (_, index) => `${2 * index + 1}. Nf3 Nf6 ${2 * index + 2}. Ng1 Ng8`).join(" ");
+  await analyse(page, `${moves} 61. Ke4`);
+  await page.waitForSelector("#alert:not([hidden])");
+  const [alert, analysing] = await boxes(page, "#alert", ".engine");
+  assert.ok(alert.y + alert.height <= analysing.y || alert.x + alert.width <= analysing.x, "the message covers the switch");
+  await page.click("#alert");
+  await page.click('[data-step="last"]');
+  for (const [width, height] of [[390, 844], [844, 390], [1280, 860]]) {
+    await page.setViewportSize({ width, height });
+    await page.waitForFunction(() => {
+      const [list, move] = ["#analyse-moves", "#analyse-moves [aria-current]"].map((it) => document.querySelector(it).getBoundingClientRect());
+      return move.top >= list.top - 1 && move.bottom <= list.bottom + 1;
+    });
+  }
 }));
 
 test("promotion closes at a click outside, at Escape, and at a click elsewhere", () => onPage({}, async (page) => {
