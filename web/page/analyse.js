@@ -1,11 +1,12 @@
 // Analysis: lines, arrows, evaluation bar, threat and graph.
 
 import { showChance, showClockTexts, showNames } from "./board.js";
+import { clockText } from "./clock.js";
 import { chanceOf, scoreText } from "./engine.js";
 import { drawGraph, nodeAt } from "./graph.js";
 import { setText } from "./keyed.js";
 import { bindLines, showLines } from "./lines.js";
-import { markOf, whiteView } from "./marks.js";
+import { markOf, valueText, whiteView, winning } from "./marks.js";
 import { showMoves } from "./moves.js";
 import { openingOf } from "./openings.js";
 import { pickGame } from "./picker.js";
@@ -14,7 +15,7 @@ import { moveSound } from "./sounds.js";
 import { showSteps } from "./steps.js";
 import { readState, writeState } from "./store.js";
 import { passed } from "./threat.js";
-import { Tree, gamesOfPgn, isFen, treeOfGame, treeOfPgn } from "./tree.js";
+import { Tree, clocksOf, commandOf, gamesOfPgn, isFen, nodesOf, treeOfGame, treeOfPgn } from "./tree.js";
 import { isMain, promote, remove } from "./variations.js";
 
 const $ = (id) => document.getElementById(id);
@@ -23,6 +24,33 @@ const SURVEY = 60000;
 
 /** A count in short form: "812", "54 k", "1.2 M". */
 const short = (count) => (count < 1000 ? String(count) : count < 1e6 ? `${Math.round(count / 1000)} k` : `${(count / 1e6).toFixed(1)} M`);
+
+/** What the engine has found at each node, in the order of `nodesOf`; nodes at the end without anything are left out. */
+function foundIn(tree) {
+  const found = [...nodesOf(tree)].map(({ chance, score, value, mark }) =>
+    (chance === null ? 0 : { chance: Number(chance.toFixed(4)), score, value, ...(mark ? { mark } : {}) }));
+  return found.slice(0, found.findLastIndex(Boolean) + 1);
+}
+
+/** Shows the evaluations that the comments of a file contain. */
+function readValues(tree) {
+  for (const node of nodesOf(tree)) {
+    const said = commandOf(node, "evaluation");
+    if (!said) continue;
+    node.value = said.mate === undefined ? { cp: Math.round(100 * said.pawns) } : { mate: said.mate };
+    node.chance = winning(node.value) / 100;
+    node.score = valueText(node.value);
+  }
+}
+
+function findAgain(tree, found = []) {
+  let index = 0;
+  for (const node of nodesOf(tree)) {
+    if (index === found.length) return;
+    Object.assign(node, found[index] || {});
+    index += 1;
+  }
+}
 
 export class Analyse {
   constructor(app) {
@@ -74,6 +102,7 @@ export class Analyse {
   load(tree) {
     this.isChanged = true;
     this.tree = tree;
+    readValues(tree);
     this.surveying = false;
     this.choose(tree.root);
   }
@@ -88,7 +117,7 @@ export class Analyse {
     clearTimeout(this.keeping);
     if (!this.isChanged) return;
     this.isChanged = false;
-    writeState("analysis", { pgn: this.tree.pgn(), path: Tree.pathOf(this.node), flipped: this.flipped });
+    writeState("analysis", { pgn: this.tree.pgn(), path: Tree.pathOf(this.node), flipped: this.flipped, found: foundIn(this.tree) });
   }
 
   /** Shows the stored analysis, unless something was loaded in the meantime. */
@@ -100,6 +129,7 @@ export class Analyse {
     } catch {
       return;
     }
+    findAgain(this.tree, stored.found);
     this.node = this.tree.at(stored.path);
     this.flipped = stored.flipped;
     if (this.app.mode === this) this.enter();
@@ -198,10 +228,12 @@ export class Analyse {
   async survey() {
     if (this.surveying) { this.surveying = false; return; }
     const { tree } = this;
-    const isCurrent = () => this.surveying && this.tree === tree && this.app.mode === this;
-    this.surveying = true;
+    const survey = {};
+    const isCurrent = () => this.surveying === survey && this.tree === tree && this.app.mode === this;
+    this.surveying = survey;
     this.threat = false;
     this.infos = [];
+    const wasOn = this.isOn;
     $("analysing").checked = false;
     const line = tree.mainLine();
     let done = 0;
@@ -220,8 +252,13 @@ export class Analyse {
     } catch (error) {
       this.app.alert(error);
     }
-    if (this.tree !== tree) return;
+    // The switch of the analysis may start another one meanwhile.
+    if (this.surveying && this.surveying !== survey) return;
     this.surveying = false;
+    $("analysing").checked = wasOn || this.isOn;
+    if (this.tree !== tree) return this.search();
+    this.isChanged = true;
+    this.keepSoon();
     if (done < line.length - 1) this.app.toast(`${done} of ${line.length - 1} moves were evaluated.`);
     this.show();
     if (this.isOn && this.app.mode === this) this.search();
@@ -286,7 +323,8 @@ export class Analyse {
     const players = ["White", "Black"].map((side) =>
       `${known(side) || side}${known(`${side}Elo`) ? ` (${known(`${side}Elo`)})` : ""}`);
     showNames(...players, this.flipped);
-    showClockTexts(null, null, false);
+    const { white, black } = clocksOf(node);
+    showClockTexts(clockText(white), clockText(black), this.flipped);
     const name = await openingOf(node);
     if (this.node !== node) return;
     $("opening").hidden = !name;

@@ -12,8 +12,8 @@ import { Settings, mostThreads } from "./settings.js";
 import { bindSteps } from "./steps.js";
 import { switchSounds } from "./sounds.js";
 import { showToast } from "./toast.js";
-import { isFen } from "./tree.js";
-import { startWorker, storeFiles } from "./offline.js";
+import { isFen, textOfFile } from "./tree.js";
+import { settled, storeFiles } from "./offline.js";
 import { watchVersion } from "./version.js";
 
 const $ = (id) => document.getElementById(id);
@@ -63,7 +63,8 @@ class App {
     this.engines.clear();
     for (const opened of old) (await opened.catch(() => null))?.close();
     this.modes.play.restarted();
-    if (this.mode !== this.modes.play) this.mode.restarted();
+    this.modes.review.restarted();
+    if (this.mode === this.modes.analyse) this.mode.restarted();
   }
 
   /** Stops an analysis whose result is not shown. */
@@ -144,8 +145,6 @@ class App {
   }
 }
 
-/** Resolves when the page will not be reloaded any more for its isolation. */
-const settled = startWorker();
 const settings = new Settings();
 await settings.restoreNet();
 const app = new App(settings);
@@ -210,7 +209,7 @@ document.addEventListener("drop", async (event) => {
     openSettings();
     return useNet(file.name, new Uint8Array(await file.arrayBuffer()));
   }
-  const text = file ? await file.text() : event.dataTransfer.getData("text");
+  const text = file ? await textOfFile(file) : event.dataTransfer.getData("text");
   if (text.trim()) app.receive(text);
 });
 

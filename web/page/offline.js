@@ -1,11 +1,12 @@
-// Starts the service worker. With it, the page works offline and has threads on any server.
+// Starts the service worker. With it, the page works offline and has threads on any server. This is a script of its own,
+// so that the worker can start while the page is still loading.
 
 /** Milliseconds after which the page starts without the worker. */
 const PATIENCE = 5000;
 
-/** Resolves when the page will not be reloaded. It is reloaded once if the worker can isolate it, unless the user has
+/** Waits until the page will not be reloaded. It is reloaded once if the worker can isolate it, unless the user has
  * already started something. */
-export async function startWorker() {
+async function startWorker() {
   if (!("serviceWorker" in navigator) || !isSecureContext) return;
   const registered = navigator.serviceWorker.register("sw.js");
   registered.catch((error) => console.warn(`The page is not available offline: ${error.message}`));
@@ -31,3 +32,6 @@ const controlled = () => new Promise((resolve) => {
   if (navigator.serviceWorker.controller) resolve();
   else navigator.serviceWorker.addEventListener("controllerchange", () => resolve(), { once: true });
 });
+
+/** Resolves when the page will not be reloaded any more for its isolation. */
+export const settled = startWorker();

@@ -11,7 +11,7 @@ import { plainErrors } from "./review-errors.js";
 import { spoken } from "./rules.js";
 import { moveSound } from "./sounds.js";
 import { showSteps } from "./steps.js";
-import { Tree, treeOfText } from "./tree.js";
+import { Tree, textOfFile, treeOfText } from "./tree.js";
 
 import { readState, writeState } from "./store.js";
 
@@ -31,7 +31,7 @@ export class Review {
     $("effort").value = app.settings.get("effort");
     $("review-form").addEventListener("submit", (event) => { event.preventDefault(); this.run(); });
     $("pgn-file").addEventListener("change", async ({ target }) => {
-      if (target.files[0]) this.load(await target.files[0].text());
+      if (target.files[0]) this.load(await textOfFile(target.files[0]));
       target.value = "";
     });
     $("pgn").addEventListener("input", () => this.keep());
@@ -232,7 +232,7 @@ export class Review {
   clocks() {
     const last = { white: null, black: null };
     for (let node = this.mainNode(); node; node = node.parent) {
-      if (node.report?.clock) last[node.report.side] ??= node.report.clock;
+      if (node.report?.clock) last[node.report.side] ??= node.report.clock.replace(/^0:0?(?=\d+:)/, "");
     }
     return last;
   }
