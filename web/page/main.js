@@ -205,7 +205,7 @@ document.addEventListener("drop", async (event) => {
   event.preventDefault();
   document.body.classList.remove("dropping");
   const [file] = event.dataTransfer.files;
-  if (file?.name.endsWith(".nnue")) {
+  if (/\.nnue(\.gz)?$/.test(file?.name)) {
     openSettings();
     return useNet(file.name, new Uint8Array(await file.arrayBuffer()));
   }
