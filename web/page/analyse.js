@@ -175,7 +175,7 @@ export class Analyse {
     const acts = { flip: () => { this.flipped = !this.flipped; this.show(); }, measure: () => this.survey(),
       reset: () => this.load(new Tree()), editor: () => app.edit(fenOf(node.position), this.flipped),
       promote: () => { promote(node); this.show(); $("analyse-moves").focus(); },
-      delete: () => { const parent = remove(node); this.choose(parent); $("analyse-moves").focus(); },
+      delete: () => { if (node.parent) { this.choose(remove(node)); $("analyse-moves").focus(); } },
       "copy-fen": () => app.copy(fenOf(node.position), "The position was copied."),
       "copy-pgn": () => app.copy(this.tree.pgn(), "The game was copied.") };
     acts[where]?.();
@@ -347,6 +347,7 @@ export class Analyse {
     $("graph-card").hidden = this.tree.root.children.length === 0;
     setText(document.querySelector('[data-do="measure"]'), this.surveying ? "Stop" : "Evaluate every move");
     $("variation-buttons").hidden = !node.parent || isMain(node);
+    $("delete-from-here").disabled = !node.parent;
     $("threat").disabled = passed(node.position) === null;
     showMoves($("analyse-moves"), this.tree, node, (chosen) => this.choose(chosen), this.resultText());
     this.app.board.show({ node, movable: true, flipped: this.flipped });

@@ -186,10 +186,20 @@ const OWN_KEYS = "input:not([type=checkbox]), textarea, select, dialog, [role=di
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest(OWN_KEYS)) return;
   const where = KEYS[event.key];
-  if (!where) return;
+  if (!where) return typeInField(event.key);
   event.preventDefault();
   app.mode.go(where);
 });
+
+/** A letter or digit with which a move can begin goes into the field for moves, wherever the focus is. */
+function typeInField(key) {
+  if (/^[a-h1-8KQRBNO]$/.test(key) && $("move").checkVisibility()) $("move").focus({ preventScroll: true });
+}
+
+// What opens in the panel comes into view.
+document.addEventListener("toggle", ({ target }) => {
+  if (target.open && target.closest(".panel")) target.scrollIntoView({ block: "nearest" });
+}, true);
 
 // Text or files pasted or dropped anywhere: games, a position, a network file.
 const isField = (target) => target.closest?.("input, textarea");

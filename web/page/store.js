@@ -55,8 +55,9 @@ export function writeState(name, value) {
   return attempt((db) => db.put("state", value, name), () => memory.state.set(name, value));
 }
 
-/** Stores a game that is over. */
+/** Stores a game that is over. The browser is asked not to delete what is stored when it needs space. */
 export async function storeGame(game) {
+  navigator.storage?.persist?.().catch(() => {});
   await attempt((db) => db.put("games", game), () => memory.games.set(game.id, game));
   removeLive(game.id);
 }

@@ -224,6 +224,19 @@ test("move can be typed as soon as a game starts, and arrow keys step from the e
   assert.equal(await page.isVisible("#return"), false);
 }));
 
+test("move can be typed after a click on the board, and a main line is deleted from a move on", () => onPage({}, async (page) => {
+  await analyse(page, "1. e4 e5 2. Nf3 Nc6");
+  await page.click('[data-step="last"]');
+  await page.click("#board-place");
+  await page.keyboard.type("Bb5");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.locator("#analyse-moves [aria-current]").getAttribute("data-san"), "Bb5");
+  await page.click('#analyse-moves button:text-is("Nf3")');
+  await page.click("#load summary");
+  await page.click("#delete-from-here");
+  assert.deepEqual(await page.$$eval("#analyse-moves > button", (all) => all.map((it) => it.dataset.san)), ["e4", "e5"]);
+}));
+
 test("resigning asks, and the focus goes to the next game", () => onPage({}, async (page) => {
   await page.selectOption("#time", "");
   await page.click("#start");
