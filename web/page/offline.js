@@ -4,19 +4,28 @@
 /** Milliseconds after which the page starts without the worker. */
 const PATIENCE = 5000;
 
+/** Whether the tab was reloaded already; also if the browser stores nothing, because it might reload again and again. */
+function isTried() {
+  try {
+    return sessionStorage.getItem("isolated") !== null;
+  } catch {
+    return true;
+  }
+}
+
 /** Waits until the page will not be reloaded. It is reloaded once if the worker can isolate it, unless the user has
  * already started something. */
 async function startWorker() {
   if (!("serviceWorker" in navigator) || !isSecureContext) return;
   const registered = navigator.serviceWorker.register("sw.js");
   registered.catch((error) => console.warn(`The page is not available offline: ${error.message}`));
-  if (crossOriginIsolated || (navigator.serviceWorker.controller && sessionStorage.getItem("isolated"))) return;
+  if (crossOriginIsolated || (navigator.serviceWorker.controller && isTried())) return;
   let isUsed = false;
   const use = () => { isUsed = true; };
   for (const event of ["pointerdown", "keydown"]) addEventListener(event, use, { once: true, capture: true });
   const late = new Promise((resolve) => setTimeout(resolve, PATIENCE, "late"));
   const arrived = await Promise.race([registered.then(controlled, () => "failed"), late]);
-  if (arrived || isUsed || sessionStorage.getItem("isolated")) return;
+  if (arrived || isUsed || isTried()) return;
   sessionStorage.setItem("isolated", "tried");
   location.reload();
   await new Promise(() => {});

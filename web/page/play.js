@@ -17,12 +17,16 @@ import { Tree, treeOfPgn } from "./tree.js";
 const $ = (id) => document.getElementById(id);
 /** Minimum milliseconds of a reply: an instant reply is easily overlooked. */
 const SHORTEST = 350;
+/** Milliseconds after which the page tries again to load an engine. */
+const RETRY = 5000;
 /** Value of the last step of the slider, which means full strength. */
 const FULL = 3300;
 const DIFFICULTY = [[800, "Very easy"], [1200, "Easy"], [1600, "Medium"], [2000, "Hard"], [2500, "Very hard"],
   [3299, "Hardly to be beaten"]];
 /** Key of the game on the board in the storage of this tab, for a reload of the page. */
 const SHOWN = "zoothera-shown";
+/** Value of `SHOWN` after a game was put aside: a reload shows the form again. */
+const NONE = "none";
 /** Plies before which the engine refuses a draw. */
 const DRAW_FROM = 30;
 
@@ -161,7 +165,7 @@ export class Play {
     if (!this.id) return;
     release(this.id);
     this.id = null;
-    try { sessionStorage.removeItem(SHOWN); } catch { /* Storage is off. */ }
+    try { sessionStorage.setItem(SHOWN, NONE); } catch { /* Storage is off. */ }
     this.games.refresh();
     this.halt();
   }
@@ -174,6 +178,7 @@ export class Play {
     let shown = null;
     try { shown = sessionStorage.getItem(SHOWN); } catch { /* Storage is off. */ }
     await this.games.refresh();
+    if (shown === NONE) return;
     const game = (shown && await gameOf(shown)) ?? liveGames().find(({ isAside }) => !isAside);
     // A first click may have started another game.
     if (game && this.state === "setup") await this.open(game, true);
@@ -246,8 +251,19 @@ export class Play {
       return session;
     } catch (error) {
       this.app.alert(error);
+      this.retryLater(node);
       return null;
     }
+  }
+
+  /** Tries again to load the engine, so that a game outlives an interrupted connection. */
+  retryLater(node) {
+    clearTimeout(this.retrying);
+    this.retrying = setTimeout(() => {
+      if (this.node !== node || this.state !== "playing") return;
+      this.app.alert("");
+      this.restarted();
+    }, RETRY);
   }
 
   /** Makes the engine move. If the engine ends, it is started once more. */

@@ -11,12 +11,13 @@ const MAX_STATE = 500_000;
 /** The storage of this tab, which a reload keeps, and the one of all tabs, which a new tab reads. */
 const AREAS = ["sessionStorage", "localStorage"];
 
-const database = openDB("zoothera", 1, {
+// Asynchronous, because a browser that stores nothing throws an exception at once.
+const database = (async () => openDB("zoothera", 1, {
   upgrade(db) {
     db.createObjectStore("games", { keyPath: "id" });
     db.createObjectStore("state");
   },
-});
+}))();
 // Storage can be disabled. Each use handles the failure.
 database.catch(() => {});
 

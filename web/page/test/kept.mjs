@@ -359,6 +359,63 @@ test("choice of Black turns the board at once, and stays for the analysis", () =
   await page.waitForSelector(".cg-wrap.orientation-black");
 }));
 
+test("game goes on when the engine can be loaded after a failure", async () => {
+  const context = await newContext({ serviceWorkers: "block" });
+  const faults = [];
+  try {
+    let isBroken = true;
+    await context.route(/zoothera\.nnue\.gz$/, (route) => (isBroken ? route.abort() : route.continue()));
+    const page = await openTab(context, faults);
+    await page.click("#start");
+    await typeMove(page, "e4");
+    await page.waitForSelector("#alert:not([hidden])", { timeout: 60000 });
+    assert.match(await text(page, "#alert"), /zoothera\.nnue\.gz cannot be loaded/);
+    isBroken = false;
+    assert.equal(await turn(page), true);
+    assert.equal(await moveCount(page), 2);
+    assert.equal(await page.isVisible("#alert"), false);
+    assert.deepEqual(faults.filter((fault) => !fault.includes("ERR_FAILED")), []);
+  } finally {
+    await context.close();
+  }
+});
+
+test("page works where the browser stores nothing", async () => {
+  const context = await newContext();
+  const faults = [];
+  try {
+    await context.addInitScript(() => {
+      const get = () => { throw new DOMException("denied", "SecurityError"); };
+      for (const name of ["localStorage", "sessionStorage", "indexedDB", "caches"]) Object.defineProperty(window, name, { get });
+    });
+    const page = await openTab(context, faults);
+    await ready(page);
+    await page.click("#start");
+    await turn(page);
+    await typeMove(page, "e4");
+    await turn(page);
+    await resign(page);
+    await page.click("#games summary");
+    assert.match(await text(page, "#games"), /0–1 · 1 move\b/);
+    assert.deepEqual(faults, []);
+  } finally {
+    await context.close();
+  }
+});
+
+test("form of a new game is there after a reload, not an older game", () => onPage({}, async (page) => {
+  await page.click("#start");
+  await turn(page);
+  await typeMove(page, "e4");
+  await turn(page);
+  await page.click('#play-buttons [data-do="again"]');
+  await page.click("#confirm-yes");
+  await reload(page);
+  assert.equal(await page.isVisible("#setup"), true);
+  await page.click("#games summary");
+  assert.match(await text(page, "#games"), /not finished · 1 move\b/);
+}));
+
 test("board is usable and the download has a bar with megabytes while the engine loads", async () => {
   const context = await newContext({ serviceWorkers: "block" });
   const faults = [];
