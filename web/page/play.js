@@ -5,6 +5,7 @@ import { chess960Fen } from "./chess960.js";
 import { Clock } from "./clock.js";
 import { Games } from "./games.js";
 import { showMoves } from "./moves.js";
+import { openingMove } from "./openings.js";
 import { INITIAL_FEN, fenOf, moveOfUci, outcome, repetitionKey, spoken } from "./rules.js";
 import { moveSound, playSound } from "./sounds.js";
 import { showSteps } from "./steps.js";
@@ -270,6 +271,7 @@ export class Play {
   async reply(isSecond = false) {
     const node = this.node;
     const begin = performance.now();
+    if (!this.isLoaded) this.replyFromTable(node);
     try {
       const session = await this.startClock(node);
       if (!session) return;
@@ -281,15 +283,24 @@ export class Play {
       if (!best || this.state !== "playing" || this.node !== node) return;
       await new Promise((resolve) => setTimeout(resolve, begin + SHORTEST - performance.now()));
       if (this.state !== "playing" || this.node !== node) return;
-      const move = moveOfUci(node.position, best);
-      this.append(move);
-      this.app.say(`${node.position.turn === "white" ? "White" : "Black"} plays ${spoken(this.node.san)}.`);
-      this.next();
+      this.answer(node, moveOfUci(node.position, best));
     } catch (error) {
       this.app.alert(error);
       if (!isSecond) return this.reply(true);
       this.end("*", "The engine stopped, so the game cannot be continued.");
     }
+  }
+
+  /** Plays a move of a named opening while the engine is loading. */
+  async replyFromTable(node) {
+    const [move] = await Promise.all([openingMove(node.position), new Promise((resolve) => setTimeout(resolve, SHORTEST))]);
+    if (move && !this.isLoaded && this.state === "playing" && this.node === node) this.answer(node, move);
+  }
+
+  answer(node, move) {
+    this.append(move);
+    this.app.say(`${node.position.turn === "white" ? "White" : "Black"} plays ${spoken(this.node.san)}.`);
+    this.next();
   }
 
   /** Called when the engine has new settings; its search is lost. */

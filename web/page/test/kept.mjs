@@ -366,6 +366,10 @@ test("game goes on when the engine can be loaded after a failure", async () => {
     let isBroken = true;
     await context.route(/zoothera\.nnue\.gz$/, (route) => (isBroken ? route.abort() : route.continue()));
     const page = await openTab(context, faults);
+    // A position without moves of named openings.
+    await page.selectOption("#start-from", "board");
+    await page.fill("#editor-fen", "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1");
+    await page.click('[data-edit="play"]');
     await page.click("#start");
     await typeMove(page, "e4");
     await page.waitForSelector("#alert:not([hidden])", { timeout: 60000 });
@@ -426,12 +430,22 @@ test("board is usable and the download has a bar with megabytes while the engine
     const page = await openTab(context, faults);
     await page.click("#start");
     await typeMove(page, "e4");
-    assert.equal(await moveCount(page), 1);
     await page.waitForSelector("#loading:not([hidden])");
     assert.match(await text(page, "#loading"), /Loading the engine: \d\.\d of \d\.\d MB/);
+    // Meanwhile the replies are moves of named openings.
+    await turn(page);
+    assert.equal(await moveCount(page), 2);
+    // No opening has these moves, so the reply waits for the engine.
+    for (const move of ["h4", "Rh3", "Rg3"]) {
+      await typeMove(page, move);
+      await page.waitForTimeout(1000);
+      if ((await moveCount(page)) % 2 === 1) break;
+    }
+    const played = await moveCount(page);
+    assert.equal(played % 2, 1);
     assert.match(await text(page, "#status"), /as soon as it is loaded/);
     release();
-    await page.waitForFunction(() => document.querySelectorAll("#play-moves button").length === 2, null, { timeout: 60000 });
+    await page.waitForFunction((count) => document.querySelectorAll("#play-moves button").length > count, played, { timeout: 60000 });
     assert.equal(await page.isVisible("#loading"), false);
     assert.deepEqual(faults, []);
   } finally {
