@@ -207,7 +207,8 @@ export class Play {
   async mayContinue({ id }, isRestored) {
     if (await claim(id, () => this.lose())) return true;
     if (isRestored) {
-      this.app.alert("Your game is open in another tab. Continue it there, or choose it in the list of your games to continue it here.");
+      this.notice = "Your game is open in another tab. Continue it there, or choose it in the list of your games to continue it here.";
+      if (this.app.mode === this) this.enter();
       return false;
     }
     return (await confirmed("This game is open in another tab.", "Continue it here")) && claim(id, () => this.lose(), true);
@@ -457,7 +458,11 @@ export class Play {
     this.showClocks();
   }
 
-  enter() { this.show(); }
+  enter() {
+    this.show();
+    if (this.notice) this.app.alert(this.notice);
+    this.notice = "";
+  }
 
   leave() {}
 }

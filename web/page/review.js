@@ -62,7 +62,18 @@ export class Review {
     if (!stored || $("pgn").value || this.abort) return;
     $("pgn").value = stored.text;
     this.result = stored.result;
-    if (stored.result) this.present(stored.result.written, stored.result.json, stored.result.nodes);
+    if (!stored.result) return;
+    this.present(stored.result.written, stored.result.json, stored.result.nodes);
+    const place = await readState("review-place");
+    if (place && this.games[place.game]) this.choose(this.games[place.game].tree.mainLine()[place.ply], place.flipped);
+  }
+
+  /** Stores which move of which game is shown, a moment after the last change. */
+  keepPlace() {
+    clearTimeout(this.keeping);
+    this.keeping = setTimeout(() => {
+      if (this.hasResult) writeState("review-place", { game: this.games.indexOf(this.game), ply: this.mainNode().ply, flipped: this.flipped });
+    }, 200);
   }
 
   act(what, ply) {
@@ -161,8 +172,10 @@ export class Review {
 
   get game() { return this.games.find(({ tree }) => tree === this.tree); }
 
-  choose(node) {
+  choose(node, flipped = this.flipped) {
     if (!node) return;
+    this.flipped = flipped;
+    this.keepPlace();
     this.tree = this.games.find(({ tree }) => tree.root === node.root)?.tree ?? this.tree;
     this.retry = null;
     // The position of the game from which a line was opened.
@@ -213,7 +226,7 @@ export class Review {
   }
 
   go(where) {
-    if (where === "flip") { this.flipped = !this.flipped; return this.show(); }
+    if (where === "flip") { this.flipped = !this.flipped; this.keepPlace(); return this.show(); }
     if (!this.hasResult) return;
     if (where === "retry") return this.startRetry();
     const at = this.retry?.node ?? this.node;

@@ -178,8 +178,12 @@ test("review and its text are there after a reload", () => onPage({}, async (pag
   await paste(page, GAME);
   await reviewed(page);
   await waitUntil(page, async () => (await indexedDB.databases()).length > 0);
+  await page.keyboard.press("n");
+  const move = await page.locator("#review-moves [aria-current]").getAttribute("data-san");
+  await page.waitForTimeout(500);
   await reload(page);
   await reviewed(page);
+  await page.waitForFunction((san) => document.querySelector("#review-moves [aria-current]")?.dataset.san === san, move);
   assert.equal(await page.inputValue("#pgn"), GAME);
 }));
 
