@@ -449,7 +449,7 @@ export class Play {
     takeBack.disabled = this.state !== "playing" || this.node.ply < (this.side === "white" ? 1 : 2);
     const node = this.viewed ?? this.node;
     $("return").hidden = !this.viewed;
-    if (this.viewed) $("return").textContent = `This is an earlier position. Back to move ${Math.ceil(this.node.ply / 2)}`;
+    if (this.viewed) $("return").textContent = `This is an earlier position. Back to move ${this.node.parent.position.fullmoves}`;
     showSteps(!node.parent, node === this.node);
     const result = this.state === "over" ? this.result.replace("1/2-1/2", "½–½").replace("-", "–").replace("*", "") : "";
     showMoves($("play-moves"), this.tree, node, (chosen) => this.look(chosen), result);
