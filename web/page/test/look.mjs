@@ -11,7 +11,7 @@ const RATED = GAME.replace('[Result "0-1"]', '[WhiteElo "1650"]\n[BlackElo "1701
 const SIZES = [
   ["laptop", 1280, 800, 0.85], ["laptop, flat", 1366, 768, 0.84], ["screen", 1920, 1080, 0.88], ["phone", 360, 740, 1],
   ["small phone", 375, 667, 0.86], ["phone lying flat", 740, 360, 0.95], ["tablet", 768, 1024, 0.84], ["tablet lying flat", 1024, 768, 0.82],
-  ["laptop at 200 %", 640, 400, 0.85],
+  ["laptop at 200 %", 640, 400, 0.85], ["smallest phone", 320, 568, 0.7],
 ];
 
 const box = (page, selector) => page.locator(selector).boundingBox();
