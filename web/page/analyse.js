@@ -100,6 +100,7 @@ export class Analyse {
   }
 
   load(tree) {
+    if (this.tree.root.children.length > 0) writeState("analysis-before", this.record());
     this.isChanged = true;
     this.tree = tree;
     readValues(tree);
@@ -117,7 +118,12 @@ export class Analyse {
     clearTimeout(this.keeping);
     if (!this.isChanged) return;
     this.isChanged = false;
-    writeState("analysis", { pgn: this.tree.pgn(), path: Tree.pathOf(this.node), flipped: this.flipped, found: foundIn(this.tree) });
+    writeState("analysis", this.record());
+  }
+
+  /** The analysis as it is stored. */
+  record() {
+    return { pgn: this.tree.pgn(), path: Tree.pathOf(this.node), flipped: this.flipped, found: foundIn(this.tree) };
   }
 
   /** Shows the stored analysis, unless something was loaded in the meantime. */
@@ -133,6 +139,17 @@ export class Analyse {
     this.node = this.tree.at(stored.path);
     this.flipped = stored.flipped;
     if (this.app.mode === this) this.enter();
+  }
+
+  /** Shows the analysis that the present one has replaced, which takes its place. */
+  async goBack() {
+    const stored = await readState("analysis-before");
+    if (!stored) return this.app.toast("There is no analysis before this one.");
+    const tree = treeOfPgn(stored.pgn);
+    this.load(tree);
+    findAgain(tree, stored.found);
+    this.flipped = stored.flipped;
+    this.choose(tree.at(stored.path));
   }
 
   move(move) { this.playLine([move]); }
@@ -173,7 +190,7 @@ export class Analyse {
     if (where in steps) return this.choose(steps[where]);
     const { app } = this;
     const acts = { flip: () => { this.flipped = !this.flipped; this.show(); }, measure: () => this.survey(),
-      reset: () => this.load(new Tree()), editor: () => app.edit(fenOf(node.position), this.flipped),
+      reset: () => this.load(new Tree()), before: () => this.goBack(), editor: () => app.edit(fenOf(node.position), this.flipped),
       promote: () => { promote(node); this.show(); $("analyse-moves").focus(); },
       delete: () => { if (node.parent) { this.choose(remove(node)); $("analyse-moves").focus(); } },
       "copy-fen": () => app.copy(fenOf(node.position), "The position was copied."),

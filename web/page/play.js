@@ -301,6 +301,7 @@ export class Play {
   answer(node, move) {
     this.append(move);
     this.app.say(`${node.position.turn === "white" ? "White" : "Black"} plays ${spoken(this.node.san)}.`);
+    if (this.app.mode !== this) this.app.toast(`Your game: Zoothera plays ${this.node.san}.`);
     this.next();
   }
 
@@ -378,6 +379,7 @@ export class Play {
     // The store of finished games answers later, and the page may close before.
     storeLive(game);
     this.show();
+    if (this.app.mode !== this) this.app.toast(`Your game: ${this.statusText()}`);
     this.keepFocus();
     playSound("end");
     await storeGame(game);

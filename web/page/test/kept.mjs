@@ -42,6 +42,7 @@ test("analysis does not disturb the game that is going on", () => onPage({}, asy
   await page.click('nav [data-mode="analyse"]');
   await page.check("#analysing");
   await page.waitForSelector("#best-lines button", { timeout: 60000 });
+  await page.waitForFunction(() => /^Your game: Zoothera plays \S+\.$/.test(document.getElementById("toast").textContent), null, { timeout: 60000 });
   await page.click('nav [data-mode="play"]');
   assert.equal(await turn(page), true, "the engine has moved");
   assert.equal(await moveCount(page), 1);
@@ -133,6 +134,21 @@ test("evaluations and marks of a game are there after a reload, and the switch i
   await reload(page);
   await page.waitForFunction(() => document.querySelectorAll("#analyse-moves button").length === 5);
   assert.deepEqual(await list(), before);
+}));
+
+test("analysis that another one replaces can be shown again", () => onPage({}, async (page) => {
+  const list = () => page.$$eval("#analyse-moves button", (all) => all.map((it) => it.dataset.san).join(" "));
+  await analyse(page, "1. e4 e5 (1... c5 2. Nf3) 2. Nc3");
+  await page.click("#analyse-moves button:text-is('c5')");
+  await analyse(page, "1. d4 d5");
+  await page.evaluate(() => { document.getElementById("load").open = true; });
+  await page.click('[data-do="before"]');
+  await page.waitForFunction(() => document.querySelectorAll("#analyse-moves button").length === 5);
+  assert.equal(await text(page, "#analyse-moves [aria-current]"), "c5");
+  await page.click('[data-do="reset"]');
+  await page.click('[data-do="before"]');
+  await page.waitForFunction(() => document.querySelectorAll("#analyse-moves button").length === 5);
+  assert.equal(await list(), "e4 e5 c5 Nf3 Nc3");
 }));
 
 test("each tab keeps its own analysis, and a new tab shows the latest", async () => {
