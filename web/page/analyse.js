@@ -10,6 +10,7 @@ import { markOf, valueText, whiteView, winning } from "./marks.js";
 import { showMoves } from "./moves.js";
 import { openingOf } from "./openings.js";
 import { pickGame } from "./picker.js";
+import { hidePreview } from "./preview.js";
 import { fenOf, moveOfUci, spoken } from "./rules.js";
 import { moveSound } from "./sounds.js";
 import { showSteps } from "./steps.js";
@@ -73,7 +74,11 @@ export class Analyse {
     $("load-form").addEventListener("submit", (event) => { event.preventDefault(); this.loadText($("load-text").value); });
     $("panel-analyse").addEventListener("click", ({ target }) => this.go(target.closest("[data-do]")?.dataset.do));
     $("graph").addEventListener("click", (event) => this.choose(nodeAt($("graph"), this.tree.mainLine(), event)));
-    bindLines($("best-lines"), (moves) => this.playLine(moves), () => this.flipped);
+    bindLines($("best-lines"), (moves, _line, byKey) => {
+      // The first of the next lines receives the focus.
+      if (byKey) $("best-lines").focus({ preventScroll: true });
+      this.playLine(moves);
+    }, () => this.flipped);
   }
 
   get isOn() { return $("analysing").checked; }
@@ -326,6 +331,10 @@ export class Analyse {
     showLines($("best-lines"), infos.map((info) => ({
       key: info.line, score: scoreText(info.score, position.turn), position, ucis: info.moves,
     })));
+    if (infos.length && document.activeElement === $("best-lines")) {
+      $("best-lines").querySelector("[data-index]")?.focus({ preventScroll: true });
+      hidePreview();
+    }
     const arrows = infos.map((info) => moveOfUci(position, info.moves[0])).filter(Boolean);
     this.app.board.arrows(arrows, this.threat ? ["red", "red"] : undefined);
     showChance(node.chance, node.score, this.flipped);

@@ -339,7 +339,9 @@ export class Play {
     this.tree.cut(node);
     this.keys.length = node.ply + 1;
     this.app.say("The last move was taken back.");
+    const hadFocus = document.activeElement === document.querySelector('[data-do="takeback"]');
     this.show();
+    if (hadFocus && document.querySelector('[data-do="takeback"]').disabled) $("play-moves").focus({ preventScroll: true });
     this.clock.stop();
     await this.halt();
     if (this.node !== node) return;

@@ -11,7 +11,7 @@ import { plainErrors } from "./review-errors.js";
 import { spoken } from "./rules.js";
 import { moveSound } from "./sounds.js";
 import { showSteps } from "./steps.js";
-import { Tree, textOfFile, treeOfText } from "./tree.js";
+import { Tree, isFen, textOfFile, treeOfText } from "./tree.js";
 
 import { readState, writeState } from "./store.js";
 
@@ -111,6 +111,7 @@ export class Review {
 
   async run() {
     const games = $("pgn").value;
+    if (isFen(games)) return this.app.analyse(games);
     if (!games.trim()) return this.app.alert("Paste a game first, or choose a file.");
     this.abort?.abort();
     const abort = new AbortController();
@@ -279,8 +280,10 @@ export class Review {
     const known = this.retry ? { chance: this.retry.node.parent.chance, score: "" } : this.mainNode();
     showChance(known.chance, known.score, flipped);
     drawGraph($("review-graph"), this.tree.mainLine(), this.mainNode());
+    const hadFocus = $("review-note").contains(document.activeElement);
     if (this.retry) this.retry.show($("review-note"));
     else $("review-note").replaceChildren(...noteOf(game, node, this.mainNode()));
+    if (hadFocus) $("review-note").focus({ preventScroll: true });
   }
 
   /** The better move, while the position before it is not shown. */

@@ -237,6 +237,37 @@ test("move can be typed after a click on the board, and a main line is deleted f
   assert.deepEqual(await page.$$eval("#analyse-moves > button", (all) => all.map((it) => it.dataset.san)), ["e4", "e5"]);
 }));
 
+test("keyboard keeps the focus when moves are taken back and lines are played", () => onPage({}, async (page) => {
+  await page.click("#start");
+  await turn(page);
+  await typeMove(page, "e4");
+  await turn(page);
+  await page.focus('[data-do="takeback"]');
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelectorAll("#play-moves button").length === 0);
+  assert.equal(await focused(page), "play-moves");
+  await analyse(page, "1. e4 e5");
+  await page.check("#analysing");
+  for (const plies of [1, 2]) {
+    await page.waitForSelector("#best-lines [data-index]", { timeout: 60000 });
+    if (plies === 1) await page.focus("#best-lines [data-index]");
+    await page.waitForFunction(() => document.activeElement.dataset.index === "0", null, { timeout: 60000 });
+    await page.keyboard.press("Enter");
+  }
+  await page.waitForFunction(() => document.activeElement.dataset.index === "0", null, { timeout: 60000 });
+  await page.uncheck("#analysing");
+  await page.evaluate(() => { document.getElementById("effort").value = "20000"; });
+  await page.click('nav [data-mode="review"]');
+  await page.fill("#pgn", GAME);
+  await page.click('#review-form [type="submit"]');
+  await reviewed(page);
+  await page.keyboard.press("n");
+  await page.focus("#review-note [data-index]");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector('#review-note [data-do="back"]');
+  assert.equal(await focused(page), "review-note");
+}));
+
 test("resigning asks, and the focus goes to the next game", () => onPage({}, async (page) => {
   await page.selectOption("#time", "");
   await page.click("#start");
