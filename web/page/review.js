@@ -53,7 +53,7 @@ export class Review {
   /** Stores the text and the last result. */
   keep(result = this.result) {
     this.result = result;
-    return writeState("review", { text: $("pgn").value, result });
+    return writeState("review", { text: $("pgn").value, result, isRunning: this.isRunning });
   }
 
   /** Shows the stored text and result, unless something was pasted in the meantime. */
@@ -62,6 +62,7 @@ export class Review {
     if (!stored || $("pgn").value || this.abort) return;
     $("pgn").value = stored.text;
     this.result = stored.result;
+    if (stored.isRunning) this.app.toast("The review was interrupted. Its games are still here: start it again.");
     if (!stored.result) return;
     this.present(stored.result.written, stored.result.json, stored.result.nodes);
     const place = await readState("review-place");
@@ -118,6 +119,7 @@ export class Review {
     this.abort = abort;
     const nodes = $("effort").value;
     this.app.settings.put({ effort: Number(nodes) });
+    this.isRunning = true;
     this.keep(null);
     this.phase("busy");
     this.app.alert("");
@@ -139,9 +141,12 @@ export class Review {
       if (!written["review.html"]) throw new Error(plainErrors(stderr, INPUT) || `The review ended with code ${code}.`);
       if (code !== 0) this.app.alert(plainErrors(stderr, INPUT));
       this.present(written, stdout, Number(nodes));
+      this.isRunning = false;
       this.keep({ written, json: stdout, nodes: Number(nodes) });
     } catch (error) {
       if (this.abort !== abort) return;
+      this.isRunning = false;
+      this.keep();
       this.phase("form");
       if (!abort.signal.aborted) this.app.alert(error);
     }

@@ -203,6 +203,22 @@ test("review and its text are there after a reload", () => onPage({}, async (pag
   assert.equal(await page.inputValue("#pgn"), GAME);
 }));
 
+test("review that a reload interrupts says so and keeps its text", () => onPage({}, async (page) => {
+  await page.evaluate(() => { document.getElementById("effort").value = "250000"; });
+  await paste(page, GAME);
+  await page.waitForFunction(() => / left$/.test(document.getElementById("review-status").textContent), null, { timeout: 60000 });
+  await page.reload();
+  await page.waitForFunction(() => /review was interrupted/.test(document.getElementById("toast").textContent));
+  assert.equal(await page.inputValue("#pgn"), GAME);
+  await ready(page);
+  await page.selectOption("#effort", "20000");
+  await page.click('#review-form [type="submit"]');
+  await reviewed(page);
+  await reload(page);
+  await reviewed(page);
+  assert.doesNotMatch(await page.textContent("#toast"), /interrupted/);
+}));
+
 test("first visit is enough for a visit without a network, also if the page was not reloaded", async () => {
   const context = await newContext();
   const faults = [];
