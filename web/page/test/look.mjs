@@ -297,6 +297,17 @@ test("current move stays in view when the window changes, and a message covers n
   }
 }));
 
+for (const [width, height] of [[390, 844], [768, 1024], [844, 390]]) {
+  test(`review has board, moves, note and steps without scrolling: ${width} x ${height}`, () => onPage({ viewport: { width, height } }, async (page) => {
+    await page.evaluate(() => { document.getElementById("effort").value = "20000"; });
+    await paste(page, GAME);
+    await reviewed(page);
+    await page.keyboard.press("n");
+    await assertLayout(page, "review", ["#board-place", "#player-top", "#player-bottom", "#review-moves", ".steps", "#review-note .verdict",
+      '#review-note [data-do="retry"]', "#review-note .head + p"], { width, height });
+  }));
+}
+
 test("promotion closes at a click outside, at Escape, and at a click elsewhere", () => onPage({}, async (page) => {
   await analyse(page, "8/P1k5/8/8/8/8/8/7K w - - 0 1");
   const board = await box(page, "#board-place");
