@@ -5,10 +5,10 @@ use wgpu::{BindGroup, Buffer, BufferUsages, ComputePipeline, SubmissionIndex};
 
 use super::card::{Card, Mapping, Opened, flat_grid};
 use super::{PackedPosition, UnsupportedNet};
-use crate::nnue::architecture::{Chain, Topology};
+use crate::nnue::architecture::Topology;
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::features::threat_inputs::ThreatInputs;
-use crate::nnue::{Activation, Network};
+use crate::nnue::{Activation, Network, Shape};
 
 /// Largest number of positions in a batch.
 pub const BATCH: usize = 1 << 16;
@@ -255,7 +255,7 @@ impl Tables {
 /// Whether the shader supports a net.
 fn is_supported(network: &Network) -> bool {
     let shape = network.architecture();
-    let Chain { activation, topology, hidden } = shape.chain();
+    let Shape { activation, topology, hidden, .. } = **shape;
     let is_chain = match topology {
         Topology::Plain => activation == Activation::Crelu,
         Topology::Skip { .. } => activation == Activation::Pairwise,

@@ -6,34 +6,45 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+#[cfg(any(test, feature = "gpu"))]
+use crate::nnue::Architecture;
 use crate::nnue::features::attack_inputs::AttackInputs;
-use crate::nnue::{Activation, Architecture, Features};
+use crate::nnue::{Activation, Features};
 
-/// Selects the instance of a function for the width of an architecture, from the engine's list of kinds of nets.
-/// Returns an error from the caller if nets of that kind cannot be trained.
+/// Passes the widths that code is compiled for to the macro `then`, preceded by the tokens in `given`.
+macro_rules! trainable_widths {
+    ($then:ident $(, $given:tt)*) => {
+        $then! { ($($given)*) 256 512 1024 1536 }
+    };
+}
+pub(in crate::train) use trainable_widths;
+
+/// Selects the instance of a function for the width of an architecture. Returns an error from the caller if nets of
+/// that width cannot be trained.
 macro_rules! of_width {
     ($function:ident, $architecture:ident) => {
-        $crate::nnue::architecture::kinds!(of_width, $function, $architecture)
+        $crate::train::model::shapes::trainable_widths!(of_width, $function, $architecture)
     };
-    (
-        ($function:ident $architecture:ident)
-        own { $($own:ident ($features:ident, $threat_inputs:ident, $l1:literal, $psqt:literal, $layers:ty);)+ }
-        others { $($other:ident $row:tt;)+ }
-    ) => {{
-        use $crate::nnue::architecture::NetKind;
-        match $architecture.kind() {
-            $(NetKind::$own => $function::<$l1>,)+
-            $(NetKind::$other)|+ => anyhow::bail!("{} cannot be trained", $architecture),
+    (($function:ident $architecture:ident) $($l1:literal)+) => {
+        match $architecture.l1 {
+            $($l1 => $function::<$l1>,)+
+            _ => anyhow::bail!("{} cannot be trained", $architecture),
         }
-    }};
+    };
 }
 pub(in crate::train) use of_width;
 
+macro_rules! list {
+    (() $($l1:literal)+) => { [$($l1),+] };
+}
+
+/// The trainable widths, in ascending order.
+pub const WIDTHS: [usize; 4] = trainable_widths!(list);
+
 /// Returns every architecture that can be trained.
+#[cfg(any(test, feature = "gpu"))]
 pub fn all() -> impl Iterator<Item = Architecture> {
-    let mut all: Vec<Architecture> = Architecture::own().filter_map(|own| own.trained()).collect();
-    all.dedup();
-    all.into_iter()
+    Architecture::own(&WIDTHS).filter_map(|own| own.trained())
 }
 
 /// Trainable kinds of features, by the name in the settings. Sets with fewer king buckets are selected by their number.
@@ -76,20 +87,10 @@ pub fn kind(features: Features) -> Features {
     FEATURES.iter().find(same).map_or(features, |&(_, of)| of)
 }
 
-/// Returns the trainable widths with features of this kind.
-fn widths(features: Features) -> Vec<usize> {
-    let with = all().filter(|shape| kind(shape.features) == kind(features));
-    let mut widths: Vec<usize> = with.map(|shape| shape.l1).collect();
-    widths.sort_unstable();
-    widths.dedup();
-    widths
-}
-
-/// Returns the trainable shapes as text: `HalfKP of width 128, 256 or 512; ...`.
+/// Returns the trainable shapes as text: `HalfKP or HalfKAv2_hm of width 128, 256 or 512`.
 pub fn names() -> String {
-    let sets = FEATURES.iter().map(|&(_, features)| (features, widths(features)));
-    let name = |(features, widths): (Features, Vec<usize>)| format!("{features} of width {}", list(&widths));
-    sets.map(name).collect::<Vec<_>>().join("; ")
+    let sets = FEATURES.map(|(_, features)| features);
+    format!("{} of width {}", list(&sets), list(&WIDTHS))
 }
 
 /// Formats choices as `1, 2 or 3`.
@@ -204,6 +205,6 @@ mod tests {
             assert_eq!(name, activation.to_string());
         }
         assert!(all().all(|shape| ACTIVATIONS.iter().any(|&(_, of)| of == shape.activation)));
-        assert_eq!(names(), "HalfKP of width 256; HalfKAv2_hm of width 256, 512, 1024 or 1536");
+        assert_eq!(names(), "HalfKP or HalfKAv2_hm of width 256, 512, 1024 or 1536");
     }
 }
