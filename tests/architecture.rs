@@ -3,6 +3,7 @@
 //!
 //! The tests read the source text, because the compiler allows cycles between modules.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -95,49 +96,180 @@ fn modules_use_only_modules_of_lower_layers() {
     assert!(offenders.is_empty(), "dependencies on a higher layer:\n{}", offenders.join("\n"));
 }
 
-/// Modules whose files do not use each other in circles.
-const ACYCLIC: &[&str] = &["search"];
+/// Modules whose files and folders do not use each other in circles.
+const ACYCLIC: &[&str] = &["search", "nnue"];
 
-/// The files of the same flat module that the code of a file uses, outside its unit tests: the words after `super::`.
-fn siblings_named(text: &str) -> Vec<&str> {
+/// The path of a file's module below `src`, such as `["nnue", "simd", "update"]`.
+fn module_path(file: &Path) -> Vec<String> {
+    let path = file.strip_prefix(repository("src")).expect("a file of src").with_extension("");
+    let mut words: Vec<String> = path.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    if words.last().is_some_and(|last| last == "mod") {
+        words.pop();
+    }
+    words
+}
+
+/// Appends the paths of a tree of imports, such as `a::{b, c::d}`, to `out`; returns the length of the tree.
+fn expand(tree: &str, prefix: &[String], out: &mut Vec<Vec<String>>) -> usize {
+    let end_of_word = |text: &str| text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
+    if tree.starts_with('{') {
+        let mut at = 1;
+        while at < tree.len() && !tree[at..].starts_with('}') {
+            let length = expand(&tree[at..], prefix, out);
+            // A comma, a space or a character of another kind.
+            at += if length > 0 { length } else { tree[at..].chars().next().map_or(1, char::len_utf8) };
+        }
+        return at + 1;
+    }
+    let end = end_of_word(tree);
+    if end == 0 {
+        return 0;
+    }
+    let mut path = prefix.to_vec();
+    path.push(tree[..end].to_owned());
+    match tree[end..].strip_prefix("::") {
+        Some(rest) => end + 2 + expand(rest, &path, out),
+        None => {
+            out.push(path);
+            end
+        }
+    }
+}
+
+/// The paths of modules and items that the code of a module names by `super::` and `crate::`, outside its unit tests.
+fn paths_named(text: &str, module: &[String]) -> Vec<Vec<String>> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let mut names = Vec::new();
-    for rest in lines.flat_map(|line| line.split("super::").skip(1)) {
-        let group = rest.strip_prefix('{').map_or(rest, |group| group.split('}').next().unwrap_or_default());
-        let items = if rest.starts_with('{') { group.split(',').collect() } else { vec![group] };
-        names.extend(items.into_iter().filter_map(|item| item.trim_start().split(|c| !is_part(c)).next()));
+    let code = lines.collect::<Vec<_>>().join("\n");
+    let mut paths = Vec::new();
+    let starts = code.match_indices("crate::").chain(code.match_indices("super::"));
+    for (at, start) in starts.filter(|(at, _)| !code[..*at].ends_with("::")) {
+        let (mut from, mut rest) = (module.len(), &code[at..]);
+        while let Some(above) = rest.strip_prefix("super::") {
+            (from, rest) = (from.saturating_sub(1), above);
+        }
+        if start == "crate::" {
+            (from, rest) = (0, &rest["crate::".len()..]);
+        }
+        expand(rest, &module[..from], &mut paths);
     }
-    names
+    paths
+}
+
+/// A folder, and the two of its files or folders of which the first uses the second: those in which the paths of a
+/// module and of a module or item that it names first differ.
+fn edge(from: &[String], to: &[String]) -> Option<(Vec<String>, String, String)> {
+    let common = from.iter().zip(to).take_while(|(a, b)| a == b).count();
+    Some((from[..common].to_vec(), from.get(common)?.clone(), to.get(common)?.clone()))
+}
+
+/// The file or folder with this name in a folder, or else the one whose item the folder's `mod.rs` imports or exports.
+fn file_with(folder: &[String], name: String) -> Option<String> {
+    let path = folder.iter().fold(repository("src"), |path, word| path.join(word));
+    let exists = |name: &str| path.join(name).is_dir() || path.join(name).with_extension("rs").is_file();
+    if exists(&name) {
+        return Some(name);
+    }
+    let map = fs::read_to_string(path.join("mod.rs")).ok()?;
+    let mut imports = Vec::new();
+    map.split("use ").skip(1).for_each(|tree| {
+        expand(tree, &[], &mut imports);
+    });
+    let import = imports.into_iter().find(|import| import.last() == Some(&name))?;
+    import.into_iter().next().filter(|first| exists(first))
+}
+
+/// The files and folders of a folder that are part of a circle, given its edges.
+fn in_circles(edges: &[(String, String)]) -> Vec<&str> {
+    let mut left: Vec<&str> = edges.iter().map(|(from, _)| from.as_str()).collect();
+    // Removes files that use no remaining file or are used by none, until none is left or the rest contains a circle.
+    loop {
+        let is_left = |name: &str| left.contains(&name);
+        let uses = |name: &str| edges.iter().any(|(from, to)| from == name && is_left(to));
+        let is_used = |name: &str| edges.iter().any(|(from, to)| to == name && is_left(from));
+        let remaining: Vec<&str> = left.iter().copied().filter(|name| uses(name) && is_used(name)).collect();
+        if remaining.len() == left.len() {
+            return left;
+        }
+        left = remaining;
+    }
+}
+
+/// `mod.rs` files are not part of a circle: they declare what is below them.
+#[test]
+fn files_and_folders_of_a_module_have_no_circle() {
+    for module in ACYCLIC {
+        let mut folders: BTreeMap<Vec<String>, Vec<(String, String)>> = BTreeMap::new();
+        let files = rust_files(&repository("src").join(module));
+        for file in files.into_iter().filter(|file| !file.ends_with("tests.rs")) {
+            let from = module_path(&file);
+            for (folder, from, to) in paths_named(&text(&file), &from).iter().filter_map(|to| edge(&from, to)) {
+                let Some(to) = file_with(&folder, to).filter(|to| *to != from) else { continue };
+                folders.entry(folder).or_default().push((from, to));
+            }
+        }
+        let edges: usize = folders.values().map(Vec::len).sum();
+        assert!(edges > 10, "only {edges} uses found in src/{module}");
+        for (folder, edges) in folders.iter().filter(|(folder, _)| !folder.is_empty()) {
+            let circles = in_circles(edges);
+            assert!(circles.is_empty(), "circles of files in src/{}: {circles:?}", folder.join("/"));
+        }
+    }
+}
+
+/// The words of a path of modules.
+fn path(text: &str) -> Vec<String> {
+    text.split("::").map(str::to_owned).collect()
 }
 
 #[test]
-fn files_of_a_flat_module_have_no_circle() {
-    for module in ACYCLIC {
-        let files: Vec<PathBuf> = rust_files(&repository("src").join(module))
-            .into_iter()
-            .filter(|file| !["mod.rs", "tests.rs"].iter().any(|name| file.ends_with(name)))
-            .collect();
-        let stem = |file: &PathBuf| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let texts: Vec<(String, String)> = files.iter().map(|file| (stem(file), text(file))).collect();
-        let mut left: Vec<(&str, Vec<&str>)> =
-            texts.iter().map(|(name, text)| (name.as_str(), siblings_named(text))).collect();
-        let mut edges = 0;
-        // Removes files that use no remaining file, until none is left or each of the rest is part of a circle.
-        loop {
-            let names: Vec<&str> = left.iter().map(|(name, _)| *name).collect();
-            let uses = |(name, used): &(&str, Vec<&str>)| used.iter().any(|n| n != name && names.contains(n));
-            edges += left.iter().filter(|file| uses(file)).count();
-            let before = left.len();
-            left.retain(uses);
-            if left.len() == before {
-                break;
-            }
-        }
-        assert!(edges > 10, "only {edges} uses found in src/{module}");
-        assert!(left.is_empty(), "circles of files in src/{module}: {left:?}");
-    }
+fn circles_are_found_at_the_level_where_paths_differ() {
+    let mut paths = Vec::new();
+    expand("a::{self, b::{C, d::E}, f}", &path("top"), &mut paths);
+    let expected = ["top::a::self", "top::a::b::C", "top::a::b::d::E", "top::a::f"].map(path);
+    assert_eq!(paths, expected);
+    let found = edge(&path("nnue::simd::update"), &path("nnue::rows::Rows"));
+    assert_eq!(found, Some((path("nnue"), "simd".to_owned(), "rows".to_owned())));
+    let edges = [("a", "b"), ("b", "c"), ("c", "b"), ("d", "a")].map(|(from, to)| (from.to_owned(), to.to_owned()));
+    assert_eq!(in_circles(&edges[..2]), Vec::<&str>::new());
+    assert_eq!(in_circles(&edges), ["b", "c"]);
+}
+
+/// Files below `folder` with fewer than 40 lines, with the other files that use them: those in the same folder that
+/// name the file's module, and all that name it after its folder. Maps of modules are not counted.
+fn small_files(folder: &Path) -> Vec<(PathBuf, usize)> {
+    let texts: Vec<(PathBuf, String)> =
+        rust_files(folder).into_iter().map(|path| (path.clone(), text(&path))).collect();
+    let is_small = |(path, text): &&(PathBuf, String)| {
+        text.lines().count() < 40
+            && !["mod.rs", "main.rs", "lib.rs", "tests.rs"].iter().any(|name| path.ends_with(name))
+    };
+    let users = |path: &Path| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let parent = path.parent().unwrap_or(path);
+        let parent_name = parent.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let near = format!("{stem}::");
+        let far = [format!("{parent_name}::{stem}"), format!("{parent_name}::{{")];
+        let is_user = |(other, text): &&(PathBuf, String)| {
+            let names = |word: &String| text.contains(word.as_str());
+            other != path
+                && if other.starts_with(parent) {
+                    names(&near)
+                } else {
+                    names(&far[0]) || names(&far[1]) && names(&stem)
+                }
+        };
+        texts.iter().filter(is_user).count()
+    };
+    texts.iter().filter(is_small).map(|(path, _)| (path.clone(), users(path))).collect()
+}
+
+#[test]
+fn a_small_file_has_several_users() {
+    let small = small_files(&repository("src"));
+    assert!(!small.is_empty(), "no small files found");
+    let single: Vec<_> = small.iter().filter(|(_, users)| *users < 2).map(|(path, _)| path).collect();
+    assert!(single.is_empty(), "fewer than 40 lines for one user; join them with it: {single:?}");
 }
 
 #[test]
@@ -314,7 +446,8 @@ fn text_scanners_find_modules_and_cited_files() {
     assert_eq!(modules_named("    crate::uci::run(); // crate::cli"), ["uci"]);
     assert_eq!(modules_named("use crate::{board::Move, nnue::Network};"), ["board", "nnue"]);
     assert!(modules_named("// crate::uci is above").is_empty());
-    assert_eq!(siblings_named("use super::{a, b::C};\nuse super::d::E;\n// super::f\n"), ["a", "b", "d"]);
+    let named = paths_named("use super::{a, b::C};\nx(super::super::d::E);\n// super::f\n", &path("m::n::o"));
+    assert_eq!(named, ["m::n::a", "m::n::b::C", "m::d::E"].map(path));
     assert_eq!(submodules("pub(crate) mod a;\nmod b;\nmod tests;"), ["a", "b"]);
     assert_eq!(files_cited(" see `src/a.rs`, b.md, and nets/c; not a.bin or 1/2."), ["src/a.rs", "b.md", "nets/c"]);
 }

@@ -24,6 +24,8 @@ const STARTS: [&str; 5] = [
 
 /// Number of rows of attack inputs: kind of the attacker, role and square of the attacked piece.
 const ATTACKS: usize = 12 * 6 * 64;
+/// The version of the published files of Stockfish 14 to 18.
+const VERSION_2: u32 = 0x7AF3_2F20;
 
 /// Size in bytes of the shape words in a file of our own format.
 const WORDS: usize = 24;
@@ -244,6 +246,16 @@ fn own_format() -> Vec<Architecture> {
         [2 + 256 + 65_536, 512, 2, 16, 32, 8 + 256 * 8],
         [2 + 65_536, 1024, 2, 16, 32, 8 + 256 * 8],
         [2 + 256 * 4 + 65_536, 1536, 2, 16, 32, 8 + 256 * 8],
+        // Other widths: the smallest, the largest, and those that are no multiple of 128 or 512 columns.
+        [0, 64, 0, 32, 32, 8],
+        [0, 448, 1, 32, 32, 8],
+        [2 + 256, 64, 2, 16, 32, 8 + 256 * 8],
+        [2 + 256 * 4, 192, 2, 16, 32, 8 + 256 * 8],
+        [2 + 256 * 8, 320, 2, 16, 32, 8 + 256 * 8],
+        [2, 768, 2, 16, 32, 8 + 256 * 8],
+        [2 + 256 * 4 + 65_536, 192, 2, 16, 32, 8 + 256 * 8],
+        [2 + 256, 1088, 2, 16, 32, 8 + 256 * 8],
+        [2 + 256, 3072, 2, 16, 32, 8 + 256 * 8],
     ]
     .map(|words| Architecture::from_words(words).expect("a supported shape"))
     .into()
@@ -487,10 +499,35 @@ fn error_for_unknown_architecture_lists_the_supported_ones() {
     }
 }
 
+/// Nets of the published architectures can have any width, as nnue-pytorch writes them. The file of another width is
+/// made from one of our own format: both contain the same parameters.
+#[test]
+fn published_file_of_any_width_is_read_and_written_back() {
+    for l1 in [64, 768, 1088] {
+        let own = Architecture::from_words([2, l1, 2, 16, 32, 8 + 256 * 8]).expect("a supported shape");
+        let mut file = synthetic::network(own, &synthetic::A, false);
+        let published = Shape { version: VERSION_2, ..*own };
+        let description = b"synthetic".len();
+        file.drain(12 + description..12 + description + WORDS);
+        let mut write = |at: usize, word: u32| file[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        write(0, VERSION_2);
+        write(4, published.file_hash());
+        let transformer = 12 + description;
+        write(transformer, published.transformer_hash());
+        let stacks = transformer + 4 + published.transformer_size();
+        let stack = published.stacks_size() / published.buckets;
+        (0..published.buckets).for_each(|i| write(stacks + i * stack, published.network_hash()));
+        let network = Network::from_bytes(&file).expect("a published architecture of another width");
+        let name = format!("HalfKAv2_hm {l1}x2-(15+1)-32-1 x8 (as SFNNv5)");
+        assert_eq!(network.architecture().to_string(), name);
+        assert!(network.to_bytes() == file, "{name} did not round-trip");
+    }
+}
+
 #[test]
 fn architecture_names_are_unique() {
     let mut seen = std::collections::HashSet::new();
-    for architecture in Architecture::published().chain(Architecture::own()) {
+    for architecture in Architecture::published().chain(Architecture::own(&[64, 256, 1024])) {
         let name = architecture.to_string();
         assert!(seen.insert(name), "{architecture}");
     }

@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::board::{CastlingMode, Position};
     use crate::data::entry::Entry;
-    use crate::data::network_board::board_of_entry;
+    use crate::data::entry::board_of_entry;
 
     #[test]
     fn factor_follows_the_last_at_sign() {
@@ -342,7 +342,7 @@ mod tests {
                 assert_eq!(found, on_processor(&[judge], &entries), "{architecture}");
                 true
             };
-            for architecture in Architecture::published().chain(Architecture::own().step_by(5)) {
+            for architecture in Architecture::published().chain(Architecture::own(&[256, 1024]).step_by(3)) {
                 if check(architecture, &A) && check(architecture, &B) {
                     compared.push(architecture.to_string());
                 }

@@ -1,11 +1,11 @@
 //! The `.nnue` container: a header, free text, and little-endian parameters, each section preceded by a hash.
 // CITE: Stockfish 12 and nnue-pytorch; written from the description of the format.
 
-use super::architecture::{Architecture, Shape, VERSION_1, VERSION_OWN, own};
+use super::architecture::{Architecture, Shape, own};
 use super::error::NetError;
 use super::leb128;
 use super::reader::ByteReader;
-use super::version::{HEADER_SIZE, KNOWN_VERSIONS};
+use super::version::{HEADER_SIZE, KNOWN_VERSIONS, VERSION_1, VERSION_OWN};
 use crate::util::kind::Kind;
 
 /// Maximum accepted length of the description, in bytes.
@@ -55,7 +55,7 @@ pub(super) fn read_header(reader: &mut ByteReader<'_>) -> Result<(Architecture, 
         };
         architecture_of_words(file_hash, words)?
     } else {
-        recognise(version, file_hash, description)?
+        recognise(version, file_hash, description, after)?
     };
     // Without compression every section has a fixed size, so one check covers all reads below.
     let expected = file_size(&architecture, length);
@@ -94,10 +94,10 @@ fn architecture_of_words(found: u32, words: &[u8; 4 * own::WORDS]) -> Result<Arc
     }
 }
 
-/// The published architecture with this version and hash.
-fn recognise(version: u32, file_hash: u32, description: &[u8]) -> Result<Architecture, NetError> {
-    let matches = |known: &Architecture| known.version == version && known.file_hash() == file_hash;
-    if let Some(found) = Architecture::published().find(matches) {
+/// The published architecture, of any width, with this version and hash. `after` begins with the transformer's hash.
+fn recognise(version: u32, file_hash: u32, description: &[u8], after: &[u8]) -> Result<Architecture, NetError> {
+    let transformer_hash = after.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+    if let Some(found) = Architecture::of_header(version, file_hash, transformer_hash) {
         return Ok(found);
     }
     // The first version has only one architecture, so the hash must be wrong.

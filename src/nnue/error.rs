@@ -148,9 +148,13 @@ pub enum Fault {
     LeftOver,
 }
 
-/// Joins the words as `1, 2 or 3`.
-fn listed(words: &[impl ToString]) -> String {
-    let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+/// Joins the numbers as `1, 2 or 3`, or as `multiples of 64 up to 3072`.
+fn listed(numbers: &[u32]) -> String {
+    let is_multiple = |(&number, factor): (&u32, u32)| number == numbers[0] * factor;
+    if numbers.len() > 8 && numbers.iter().zip(1..).all(is_multiple) {
+        return format!("multiples of {} up to {}", numbers[0], numbers[numbers.len() - 1]);
+    }
+    let words: Vec<String> = numbers.iter().map(ToString::to_string).collect();
     match words.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),

@@ -9,6 +9,11 @@ use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 #[repr(C, align(64))]
 pub struct CacheLine([u8; 64]);
 
+impl CacheLine {
+    /// All zero.
+    pub const ZERO: Self = Self([0; 64]);
+}
+
 /// A table of numbers aligned to 64 bytes.
 pub(super) struct Aligned(Zeroed<CacheLine>);
 

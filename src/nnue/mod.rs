@@ -20,12 +20,12 @@
 //! * [`architecture`]: the description of a net that all other modules use; [`features`]: its inputs
 //! * [`container`] (uses `reader`, `version` and `leb128`; errors in `error`): reads a header and determines its
 //!   architecture. A net is parsed, never transmuted
-//! * [`network`]: the parameters, in [`transformer`] (its `rows`, `paired` for threat inputs) and [`layers`]; `memory`
-//!   for large arrays, `synthetic` for nets of random numbers in tests
+//! * [`network`]: the parameters, in [`transformer`] (its `rows`; `paired` for threat and attack inputs) and
+//!   [`layers`]; `memory` for large arrays, `synthetic` for nets of random numbers in tests
 //! * [`accumulator`]: the first layer, updated incrementally during a search; `board`: the part of a position that a
 //!   net uses
 //! * [`simd`]: the arithmetic, with the fastest kernel for the processor; the scalar kernel is the specification of all
-//!   others; `output`: the result of an evaluation
+//!   others
 //! * [`trace`]: an evaluation with all intermediate results, for inspection; `info`: a summary of a file
 
 mod accumulator;
@@ -39,7 +39,6 @@ pub(crate) mod layers;
 mod leb128;
 mod memory;
 mod network;
-mod output;
 mod paired;
 mod reader;
 mod rows;
@@ -50,8 +49,8 @@ pub(crate) mod trace;
 pub(crate) mod transformer;
 mod version;
 
-pub use accumulator::AccumulatorStack;
-pub use architecture::{Activation, Architecture, LayerShape, Shape, Topology, VERSION_OWN};
+pub use accumulator::{AccumulatorStack, NetOutput};
+pub use architecture::{Activation, Architecture, LayerShape, Shape, Topology};
 pub use board::Board;
 pub(crate) use container::KIND;
 pub use error::{Fault, NetError, UnsupportedShape};
@@ -61,5 +60,5 @@ pub use features::{FeatureSet, Features};
 pub use info::NetInfo;
 pub(crate) use info::hex_sha256;
 pub use network::Network;
-pub use output::NetOutput;
 pub use simd::Kernel;
+pub use version::VERSION_OWN;

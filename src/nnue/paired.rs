@@ -1,5 +1,5 @@
-//! Layout of the rows of threat inputs: each 16-bit word packs two columns of one byte, so adding a row needs no
-//! widening.
+//! Layout of the rows of threat and attack inputs: each 16-bit word packs two columns of one byte, so adding a row
+//! needs no widening.
 //!
 //! Within each block of 64 columns, word `i` is 256 times column `32 + i` plus the biased column `i` (plus 128, hence 0
 //! to 255). A word shifted right by eight bits is the upper column. The kernels sum whole words and, separately, the
@@ -7,8 +7,6 @@
 //! columns. It contains the bias once for each row added. All of this also holds with wrapping arithmetic.
 
 use bytemuck::{Pod, Zeroable};
-
-use super::rows::Changes;
 
 /// Columns in a block.
 pub const COLUMNS: usize = 64;
@@ -30,11 +28,10 @@ pub const fn lower_column(at: usize) -> usize {
     at - at % COLUMNS + at % COLUMNS / 2
 }
 
-/// The total bias that some changes add to the sums of lower columns, wrapping.
+/// The total bias that `added` and `removed` rows add to the sums of lower columns, wrapping.
 #[inline(always)]
-pub fn excess(changes: &Changes<'_>) -> i16 {
-    let (added, removed) = (changes.threat_inputs_added.len() as i16, changes.threat_inputs_removed.len() as i16);
-    added.wrapping_sub(removed).wrapping_mul(LOWER_BIAS.into())
+pub fn excess(added: usize, removed: usize) -> i16 {
+    (added as i16).wrapping_sub(removed as i16).wrapping_mul(LOWER_BIAS.into())
 }
 
 /// Writes rows of weights in the paired layout.
@@ -56,19 +53,7 @@ pub fn pair(weights: &[i8], out: &mut [Paired]) {
 /// The weights of rows in the paired layout.
 pub fn unpair(rows: &[Paired]) -> Vec<i8> {
     let mut weights = vec![0; rows.len()];
-    unpair_into(rows, &mut weights);
-    weights
-}
-
-/// The weights of one row in the paired layout.
-pub fn unpair_row<const L1: usize>(row: &[Paired; L1]) -> [i8; L1] {
-    let mut weights = [0; L1];
-    unpair_into(row, &mut weights);
-    weights
-}
-
-fn unpair_into(rows: &[Paired], out: &mut [i8]) {
-    let (groups, outs) = (rows.as_chunks::<COLUMNS>().0, out.as_chunks_mut::<COLUMNS>().0);
+    let (groups, outs) = (rows.as_chunks::<COLUMNS>().0, weights.as_chunks_mut::<COLUMNS>().0);
     for (group, out) in groups.iter().zip(outs) {
         let (lower, upper) = out.split_at_mut(UPPER_OFFSET);
         let words = group.as_chunks().0.iter();
@@ -76,6 +61,7 @@ fn unpair_into(rows: &[Paired], out: &mut [i8]) {
             (*lower, *upper) = ((low.0 ^ LOWER_BIAS) as i8, high.0 as i8);
         }
     }
+    weights
 }
 
 #[cfg(test)]

@@ -5,12 +5,11 @@
 
 use std::ops::RangeInclusive;
 
-use super::architecture::blocks::BlockKind;
 use super::architecture::{Architecture, Shape, Topology};
 use super::layers::{Dense, Head};
 use super::network::Network;
 use super::paired;
-use super::transformer::Numbers;
+use super::transformer::{BlockKind, Numbers};
 use crate::util::rng::SplitMix64;
 
 /// The range of a block of parameters.

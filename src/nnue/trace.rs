@@ -3,13 +3,13 @@
 
 use shakmaty::{Color, Piece, Role};
 
-pub(crate) use super::simd::forward::{activated, second_layer_inputs, sums};
+pub(crate) use super::simd::scalar::{activated, second_layer_inputs, sums};
 
 use super::Board;
+use super::accumulator::NetOutput;
 use super::features::attack_inputs::{AttackInputs, AttackView};
 use super::network::Network;
-use super::output::NetOutput;
-use super::simd::forward;
+use super::simd::scalar;
 
 /// The activation of every unit for a position.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl Network {
     fn trace_with(&self, board: &Board, attacks: AttackInputs) -> Trace {
         let (inputs, psqt) = (self.inputs_with(board, attacks), self.psqt(board, attacks));
         let head = &self.heads()[self.architecture().bucket(board.count())];
-        let (hidden, output) = forward::trace(self.architecture().topology, head, &inputs);
+        let (hidden, output) = scalar::trace(self.architecture().topology, head, &inputs);
         Trace { inputs, hidden, output, psqt }
     }
 
@@ -85,7 +85,7 @@ impl Network {
         let mut inputs = vec![0; shape.inputs()];
         let halves = inputs.chunks_exact_mut(shape.inputs() / 2);
         for (half, sums) in halves.zip(&sides) {
-            forward::transform(shape.activation, sums, half);
+            scalar::transform(shape.activation, sums, half);
         }
         inputs
     }

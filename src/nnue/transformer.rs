@@ -4,21 +4,21 @@
 use std::sync::OnceLock;
 
 use super::architecture::Shape;
-use super::architecture::blocks::{Block, BlockKind, blocks};
 use super::error::NetError;
+use super::features::threat_inputs::InputGroup;
 use super::leb128;
 use super::memory::Aligned;
 use super::paired::{self, Paired};
 use super::reader::ByteReader;
-use super::rows::{Accumulator, AllRows, Rows};
+use super::rows::{Accumulator, AllRows, PSQT, Rows};
 
 /// The first layer: one row of `l1` weights per feature, piece-square values, and the biases.
 pub struct Transformer {
     biases: Aligned,
     /// Weights of pieces on squares, then of attack inputs, as i16.
     weights: Aligned,
-    /// See [`Self::attack_bytes`]; made at the first use.
-    attack_bytes: OnceLock<Option<Aligned>>,
+    /// See [`Self::paired_attacks`]; made at the first use.
+    paired_attacks: OnceLock<Option<Aligned>>,
     /// Weights of threat inputs, as [`Paired`].
     threat_inputs: Aligned,
     /// Piece-square values: threat inputs first, as in the files.
@@ -77,7 +77,7 @@ impl Transformer {
         Self {
             biases: Aligned::zeroed(2 * l1),
             weights: Aligned::zeroed(2 * l1 * pieces),
-            attack_bytes: OnceLock::new(),
+            paired_attacks: OnceLock::new(),
             threat_inputs: Aligned::zeroed(l1 * threat_inputs),
             psqt: Aligned::zeroed(4 * buckets * (threat_inputs + pieces)),
             sizes,
@@ -170,21 +170,19 @@ impl Transformer {
         &self.weights.as_slice()[..self.sizes.l1 * self.sizes.pieces]
     }
 
-    /// A copy of the weights of attack inputs as bytes, which take half the memory and cache; `None` if a weight does
-    /// not fit. `L1` must be the width of this layer.
-    pub fn attack_bytes<const L1: usize>(&self) -> Option<&[[i8; L1]]> {
+    /// A copy of the weights of attack inputs in the layout of threat inputs, which takes half the memory and cache;
+    /// `None` if a weight does not fit into a byte.
+    fn paired_attacks(&self) -> Option<&[Paired]> {
         let Sizes { l1, pieces, attacks, .. } = self.sizes;
-        debug_assert_eq!(L1, l1);
         let copy = || {
             let weights = &self.weights()[l1 * (pieces - attacks)..];
-            let mut bytes = Aligned::zeroed(weights.len());
-            for (byte, &weight) in bytes.as_mut_slice::<i8>().iter_mut().zip(weights) {
-                *byte = weight.try_into().ok()?;
-            }
-            Some(bytes)
+            let bytes: Vec<i8> = weights.iter().map(|&weight| weight.try_into().ok()).collect::<Option<_>>()?;
+            let mut paired = Aligned::zeroed(bytes.len());
+            paired::pair(&bytes, paired.as_mut_slice());
+            Some(paired)
         };
-        let bytes = self.attack_bytes.get_or_init(copy).as_ref()?;
-        Some(bytes.as_slice()[..l1 * attacks].as_chunks().0)
+        let paired = self.paired_attacks.get_or_init(copy).as_ref()?;
+        Some(&paired.as_slice()[..l1 * attacks])
     }
 
     /// A copy of all weights of threat inputs, row by row, in the layout of the file.
@@ -214,7 +212,7 @@ impl Transformer {
 
     /// Mutable counterpart of [`Self::weights`].
     pub(crate) fn weights_mut(&mut self) -> &mut [i16] {
-        self.attack_bytes.take();
+        self.paired_attacks.take();
         &mut self.weights.as_mut_slice()[..self.sizes.l1 * self.sizes.pieces]
     }
 
@@ -227,7 +225,7 @@ impl Transformer {
     /// Mutable access to the numbers of a block.
     pub(super) fn block_mut(&mut self, block: &Block) -> Numbers<'_> {
         let range = block.range(self.sizes.width(block.kind));
-        self.attack_bytes.take();
+        self.paired_attacks.take();
         match block.kind {
             BlockKind::Biases => Numbers::I16(&mut self.biases.as_mut_slice()[range]),
             BlockKind::Weights => Numbers::I16(&mut self.weights.as_mut_slice()[range]),
@@ -236,24 +234,38 @@ impl Transformer {
         }
     }
 
-    /// The accumulator of an empty board; `L1` and `P` must be the sizes of this layer.
-    pub fn empty<const L1: usize, const P: usize>(&self) -> Accumulator<L1, P> {
-        let mut sums = Accumulator::zeroed();
-        sums.neurons.copy_from_slice(self.biases());
-        sums
+    /// Sets an accumulator to that of an empty board.
+    pub fn set_to_empty(&self, sums: &mut Accumulator) {
+        let (neurons, psqt) = sums.parts_mut();
+        neurons.copy_from_slice(self.biases());
+        *psqt = [0; PSQT];
     }
 
-    /// The rows of pieces on squares; `L1` and `P` must be the sizes of this layer.
+    /// The rows of pieces on squares, then of attack inputs.
     #[inline]
-    pub fn rows<const L1: usize, const P: usize>(&self) -> Rows<'_, i16, L1, P> {
-        debug_assert_eq!((L1, P), (self.sizes.l1, self.sizes.buckets));
-        Rows { neurons: self.weights().as_chunks().0, psqt: &self.psqt()[P * self.sizes.threat_inputs..] }
+    pub fn rows(&self) -> Rows<'_, i16> {
+        Rows::new(self.weights(), self.sizes.l1, self.psqt_rows().1)
     }
 
-    /// The rows of pieces on squares and of threat inputs; `L1` and `P` must be the sizes of this layer.
+    /// The rows of pieces on squares, and those of threat or attack inputs in the paired layout. `None` if there are
+    /// attack inputs with a weight that does not fit into a byte.
     #[inline]
-    pub fn all_rows<const L1: usize, const P: usize>(&self) -> AllRows<'_, L1, P> {
-        AllRows { pieces: self.rows(), threat_inputs: Rows { neurons: self.paired().as_chunks().0, psqt: self.psqt() } }
+    pub fn all_rows(&self) -> Option<AllRows<'_>> {
+        let Sizes { l1, pieces, attacks, .. } = self.sizes;
+        let (threat_psqt, psqt) = self.psqt_rows();
+        let paired = if attacks == 0 {
+            Rows::new(self.paired(), l1, threat_psqt)
+        } else {
+            Rows::new(self.paired_attacks()?, l1, psqt.get(pieces - attacks..).unwrap_or_default())
+        };
+        Some(AllRows { pieces: self.rows(), paired })
+    }
+
+    /// The piece-square values of threat inputs, and those of [`Self::rows`]; empty if there are none.
+    #[inline]
+    fn psqt_rows(&self) -> (&[[i32; PSQT]], &[[i32; PSQT]]) {
+        let rows = self.psqt().as_chunks().0;
+        rows.split_at_checked(self.sizes.threat_inputs).unwrap_or_default()
     }
 }
 
@@ -270,5 +282,56 @@ fn write_words(numbers: &[i16], compressed: bool, out: &mut Vec<u8>) {
         leb128::encode(numbers.iter().map(|&number| number.into()), out);
     } else {
         out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    }
+}
+
+/// Table and number type of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BlockKind {
+    /// i16, one row.
+    Biases,
+    /// i16, one row for each piece on a square, then one for each attack input.
+    Weights,
+    /// i8, one row for each threat input; never compressed.
+    ThreatInputs,
+    /// i32, one row for each threat input, then one row for each piece on a square and each attack input.
+    Psqt,
+}
+
+/// A range of rows of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    /// Name in error messages.
+    pub name: &'static str,
+    /// Table and number type.
+    pub kind: BlockKind,
+    /// First row (inclusive) and last row (exclusive).
+    pub rows: (usize, usize),
+}
+
+/// The blocks of a shape, in file order.
+pub(crate) fn blocks(shape: &Shape) -> Vec<Block> {
+    let threat_inputs = shape.threat_inputs.set();
+    let pieces = shape.rows();
+    let block = |name, kind, from, to| Block { name, kind, rows: (from, to) };
+    let mut blocks = vec![block("biases", BlockKind::Biases, 0, 1)];
+    let mut psqt_from = 0;
+    for InputGroup { weights, psqt, rows } in threat_inputs.groups() {
+        blocks.push(block(weights, BlockKind::ThreatInputs, rows.start, rows.end));
+        if threat_inputs.psqt_by_group {
+            blocks.push(block(psqt, BlockKind::Psqt, rows.start, rows.end));
+            psqt_from = rows.end;
+        }
+    }
+    blocks.push(block("weights", BlockKind::Weights, 0, pieces));
+    blocks.push(block("piece-square values", BlockKind::Psqt, psqt_from, threat_inputs.count() + pieces));
+    blocks.retain(|block| shape.psqt > 0 || block.kind != BlockKind::Psqt);
+    blocks
+}
+
+impl Block {
+    /// The index range of the block's numbers within its table, whose rows have `width` numbers.
+    pub fn range(&self, width: usize) -> std::ops::Range<usize> {
+        self.rows.0 * width..self.rows.1 * width
     }
 }

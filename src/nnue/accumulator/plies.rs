@@ -63,6 +63,12 @@ impl Plies {
         }
     }
 
+    /// Whether changed attacks are recorded.
+    #[inline(always)]
+    pub fn records_attacks(&self) -> bool {
+        self.records_attacks
+    }
+
     /// Makes `m` and pushes its changes, including attacks if they are recorded.
     #[inline]
     pub fn make(&mut self, position: &mut Position, m: Move) {

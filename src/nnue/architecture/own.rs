@@ -23,10 +23,9 @@
 //! Attack inputs require HalfKAv2_hm. They have rows of weights and piece-square values like pieces on squares, after
 //! these in both blocks; [`attack_inputs`](crate::nnue::features::attack_inputs) numbers them.
 
-use std::sync::LazyLock;
-
-use super::{Architecture, Chain, NetKind, Shape, VERSION_OWN};
+use super::{Activation, Architecture, Shape, ThreatInputs, Topology, VERSION_OWN};
 use crate::nnue::error::UnsupportedShape;
+use crate::nnue::features::Features;
 use crate::nnue::features::attack_inputs::AttackInputs;
 
 /// Number of shape words after the description.
@@ -51,8 +50,76 @@ const NAMES: [&str; NUMBERS] = [
 /// Radix of a word that contains two numbers: the first is below it, and the second is multiplied by it.
 const RADIX: u32 = 256;
 
-/// Supported numbers of layer stacks.
-const BUCKETS: [usize; 2] = [1, 8];
+/// A family of shapes: every combination of its values is supported, with every width.
+struct Family {
+    features: &'static [Features],
+    activations: &'static [Activation],
+    /// Layer stacks.
+    buckets: &'static [usize],
+    /// Piece-square values of a feature: none, or one for each stack.
+    psqt: usize,
+}
+
+/// All families.
+const FAMILIES: [Family; 2] = [
+    Family {
+        features: &[Features::HalfKp],
+        activations: &[Activation::Crelu, Activation::Screlu],
+        buckets: &[1, 8],
+        psqt: 0,
+    },
+    Family {
+        features: &[
+            Features::HalfKav2Hm,
+            Features::HalfKav2Hm16,
+            Features::HalfKav2Hm8,
+            Features::HalfKav2Hm4,
+            Features::HalfKav2Hm1,
+        ],
+        activations: &[Activation::Pairwise],
+        buckets: &[8],
+        psqt: 8,
+    },
+];
+
+/// A shape of our own format with the layers that follow an activation: both hidden layers have 32 units, except that
+/// the first has 16 after pairwise products. The caller replaces the other parts.
+pub(super) const fn layers(activation: Activation) -> Shape {
+    let (topology, hidden) = match activation {
+        Activation::Crelu | Activation::Screlu => (Topology::Plain, [32, 32]),
+        Activation::Pairwise | Activation::WidePairwise => (Topology::Skip { squares: true }, [16, 32]),
+    };
+    Shape {
+        version: VERSION_OWN,
+        features: Features::HalfKp,
+        threat_inputs: ThreatInputs::None,
+        attacks: AttackInputs::None,
+        l1: 256,
+        activation,
+        topology,
+        hidden,
+        buckets: 1,
+        psqt: 0,
+    }
+}
+
+/// All architectures of our own format with one width.
+pub(super) fn of_width(l1: usize) -> impl Iterator<Item = Architecture> {
+    let with_attacks =
+        |plain: Architecture| AttackInputs::ALL.iter().filter_map(move |&inputs| plain.with_attacks(inputs));
+    plain_of_width(l1).flat_map(with_attacks)
+}
+
+/// The architectures of one width without attack inputs.
+fn plain_of_width(l1: usize) -> impl Iterator<Item = Architecture> {
+    FAMILIES.iter().flat_map(move |&Family { features, activations, buckets, psqt }| {
+        let all = features.iter().flat_map(move |&features| activations.iter().map(move |&of| (features, of)));
+        all.flat_map(move |(features, activation)| {
+            let of_buckets = move |&buckets| Shape { features, l1, buckets, psqt, ..layers(activation) };
+            buckets.iter().map(of_buckets).map(Architecture)
+        })
+    })
+}
 
 /// The numbers of a shape, in the order of [`NAMES`].
 fn numbers(shape: &Shape) -> [u32; NUMBERS] {
@@ -78,31 +145,6 @@ pub(crate) fn words(shape: &Shape) -> [u32; WORDS] {
     [features, l1, activation, h1, h2, buckets]
 }
 
-/// All architectures of our own format: every combination that code is compiled for.
-pub(super) fn all() -> impl Iterator<Item = Architecture> {
-    // Computed once: the definition of the command line reads the list several times at every start.
-    static ALL: LazyLock<Vec<Architecture>> =
-        LazyLock::new(|| NetKind::OWN.iter().copied().flat_map(of_kind).collect());
-    ALL.iter().copied()
-}
-
-/// The architectures of our own format that a kind of net supports.
-fn of_kind(kind: NetKind) -> Vec<Architecture> {
-    let row = kind.row();
-    let mut found = Vec::new();
-    for &features in row.features {
-        // In our own format, the activation determines the other layers.
-        for &chain in row.chains.iter().filter(|&&chain| chain == Chain::trained(chain.activation)) {
-            // A feature has either no piece-square values or one for each stack.
-            for buckets in BUCKETS.into_iter().filter(|&buckets| row.psqt == 0 || row.psqt == buckets) {
-                let plain = Architecture::new(kind, VERSION_OWN, features, chain, buckets);
-                found.extend(AttackInputs::ALL.iter().filter_map(|&attacks| plain.with_attacks(attacks)));
-            }
-        }
-    }
-    found
-}
-
 /// See [`Architecture::from_words`].
 pub(super) fn from_words(wanted: [u32; WORDS]) -> Result<Architecture, UnsupportedShape> {
     from_numbers(unpacked(wanted))
@@ -114,12 +156,13 @@ pub(super) fn like(shape: &Shape) -> Result<Architecture, UnsupportedShape> {
 }
 
 fn from_numbers(wanted: [u32; NUMBERS]) -> Result<Architecture, UnsupportedShape> {
-    // Compares the width first, because it differs most often.
-    let first = |own: &Architecture| own.l1 as u32 == wanted[3] && numbers(own) == wanted;
-    if let Some(own) = all().find(first) {
+    // The width does not depend on other numbers, so only one has to be tried if it is supported.
+    let widths: Vec<usize> = Architecture::widths().filter(|&l1| l1 as u32 == wanted[3]).collect();
+    if let Some(own) = Architecture::own(&widths).find(|own| numbers(own) == wanted) {
         return Ok(own);
     }
-    let mut candidates: Vec<_> = all().map(|found| (numbers(&found), found)).collect();
+    let widths: Vec<usize> = Architecture::widths().collect();
+    let mut candidates: Vec<_> = Architecture::own(&widths).map(|found| (numbers(&found), found)).collect();
     for (i, &found) in wanted.iter().enumerate() {
         let mut supported: Vec<u32> = candidates.iter().map(|(numbers, _)| numbers[i]).collect();
         candidates.retain(|(numbers, _)| numbers[i] == found);
@@ -149,8 +192,9 @@ mod tests {
         }
         for (wanted, word, value, name) in [
             (half_kp, 0, 1, "features 1; this engine supports 0 or 2"),
-            (half_kp, 1, 128, "width 128; this engine supports 256"),
-            (pairwise, 1, 768, "width 768; this engine supports 256, 512, 1024 or 1536"),
+            (half_kp, 1, 100, "width 100; this engine supports multiples of 64 up to 3072"),
+            (pairwise, 1, 3136, "width 3136; this engine supports multiples of 64 up to 3072"),
+            (pairwise, 1, 0, "width 0; this engine supports multiples of 64 up to 3072"),
             (half_kp, 2, 3, "activation 3; this engine supports 0 or 1"),
             (pairwise, 3, 8, "first layer 8; this engine supports 16"),
             (half_kp, 4, 16, "second layer 16; this engine supports 32"),
@@ -171,7 +215,8 @@ mod tests {
     #[test]
     fn words_and_hashes_identify_every_architecture() {
         let (mut seen, mut hashed) = (HashSet::new(), HashSet::new());
-        for own in all() {
+        let widths: Vec<usize> = Architecture::widths().collect();
+        for own in Architecture::own(&widths) {
             assert!(seen.insert(words(&own)), "{own:?}");
             assert_eq!(from_words(words(&own)), Ok(own));
             let hashes = (own.file_hash(), own.buckets);

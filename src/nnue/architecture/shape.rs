@@ -1,12 +1,98 @@
 //! The numbers that describe a net, and the sizes and hashes that follow from them.
 
-use super::chain::{Activation, Chain, LayerShape, Topology};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use crate::board::AttackKinds;
 use crate::nnue::features::Features;
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::features::threat_inputs::ThreatInputs;
+use crate::nnue::version::VERSION_OWN;
 
-pub use crate::nnue::version::{VERSION_1, VERSION_2, VERSION_3, VERSION_OWN};
+/// Widths of accumulators are multiples of this number.
+pub(crate) const WIDTH_STEP: usize = 64;
+
+/// Maximum width of an accumulator.
+pub(crate) const MAX_WIDTH: usize = 3072;
+
+/// Activation of the accumulators before the first dense layer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activation {
+    /// Clipped between 0 and 1; at the default width this is the architecture of Stockfish 12, which other engines read
+    Crelu,
+    /// The square of the clipped sums; only Zoothera reads such a net
+    // CITE: SCReLU, as bullet's and other engines' nets have it.
+    Screlu,
+    /// Products of the two halves of each clipped accumulator, then the layers of Stockfish 15.1 to 17.1 (SFNNv5): one
+    /// of the sixteen outputs is a skip connection, the others feed the next layer, squared and clipped
+    Pairwise,
+    /// As [`Self::Pairwise`] with sums twice as fine, clipped between 0 and 255 (SFNNv10)
+    #[serde(skip)]
+    WidePairwise,
+}
+
+impl fmt::Display for Activation {
+    /// Writes the name used on the trainer's command line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Crelu => "crelu",
+            Self::Screlu => "screlu",
+            Self::Pairwise => "pairwise",
+            Self::WidePairwise => "wide pairwise",
+        })
+    }
+}
+
+impl Activation {
+    /// Whether an input of the first dense layer is the product of two sums.
+    #[inline(always)]
+    pub const fn is_pairwise(self) -> bool {
+        matches!(self, Self::Pairwise | Self::WidePairwise)
+    }
+}
+
+/// Connections between the dense layers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Topology {
+    /// Three layers with clipped ReLUs between them (SFNNv1 to v3).
+    Plain,
+    /// As [`Self::Plain`], but the last output of the first layer is a skip connection to the output (SFNNv4).
+    Skip {
+        /// Whether the other outputs feed the second layer twice, squared and clipped (SFNNv5 and later).
+        squares: bool,
+    },
+    /// Every layer's inputs are the activations of all earlier layers, squared and clipped. The difference of the last
+    /// two outputs of the first layer is added to the network's output (SFNNv16).
+    Sfnnv16,
+}
+
+/// One dense layer: `inputs` u8 activations to `outputs` i32 sums.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LayerShape {
+    /// Number of inputs.
+    pub inputs: usize,
+    /// Number of outputs.
+    pub outputs: usize,
+}
+
+impl LayerShape {
+    /// Length of a row in a file: the number of inputs, padded to a multiple of 32.
+    pub fn row(self) -> usize {
+        self.inputs.next_multiple_of(32)
+    }
+
+    /// Number of weights in a file.
+    pub fn weights(self) -> usize {
+        self.outputs * self.row()
+    }
+
+    /// Size in bytes in a file: i32 biases, then i8 weights, one row per output.
+    pub fn file_size(self) -> usize {
+        4 * self.outputs + self.weights()
+    }
+}
 
 /// The numbers that describe a net; all sizes and hashes are derived from them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,19 +120,22 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The layers after the accumulators.
-    pub(crate) const fn chain(&self) -> Chain {
-        Chain { activation: self.activation, topology: self.topology, hidden: self.hidden }
-    }
-
     /// Number of inputs of the first dense layer.
-    pub fn inputs(&self) -> usize {
-        self.chain().inputs(self.l1)
+    pub const fn inputs(&self) -> usize {
+        if self.activation.is_pairwise() { self.l1 } else { 2 * self.l1 }
     }
 
     /// The dense layers of a stack, in order.
     pub fn layers(&self) -> [LayerShape; 3] {
-        self.chain().layers(self.l1)
+        let [h1, h2] = self.hidden;
+        let (into_second, into_last) = match self.topology {
+            Topology::Plain => (h1, h2),
+            Topology::Skip { squares: false } => (h1 - 1, h2),
+            Topology::Skip { squares: true } => (2 * (h1 - 1), h2),
+            Topology::Sfnnv16 => (2 * h1, 2 * (h1 + h2)),
+        };
+        let layer = |inputs, outputs| LayerShape { inputs, outputs };
+        [layer(self.inputs(), h1), layer(into_second, h2), layer(into_last, 1)]
     }
 
     /// The kinds of attacks whose changes the accumulators need.
@@ -125,5 +214,46 @@ impl Shape {
     /// Total width of both perspectives' accumulators.
     fn accumulators(&self) -> u32 {
         2 * self.l1 as u32
+    }
+
+    /// The numbers of outputs as text, such as `(15+1)-32-1`.
+    pub(super) fn sizes(&self) -> String {
+        let [h1, h2] = self.hidden;
+        match self.topology {
+            Topology::Plain | Topology::Sfnnv16 => format!("{h1}-{h2}-1"),
+            Topology::Skip { .. } => format!("({}+1)-{h2}-1", h1 - 1),
+        }
+    }
+
+    /// A description of the activations.
+    pub fn activations(&self) -> String {
+        let accumulators = match self.activation {
+            Activation::Crelu => "",
+            Activation::Screlu => "squared clipped ReLU, then ",
+            Activation::Pairwise | Activation::WidePairwise => "pairwise products, then ",
+        };
+        let layers = match self.topology {
+            Topology::Plain => "clipped ReLU",
+            Topology::Skip { squares: false } => "clipped ReLU; skip connection from one output",
+            Topology::Skip { squares: true } => "clipped ReLU and its square; skip connection from one output",
+            Topology::Sfnnv16 => {
+                "clipped ReLU and its square, fed to all later layers; skip connection from two outputs"
+            }
+        };
+        format!("{accumulators}{layers}")
+    }
+
+    /// The description text of a file, in the format of Stockfish's first nets. It is incomplete for nets of our own
+    /// format, which also have shape words.
+    pub fn description(&self) -> String {
+        let (features, l1) = (self.features.set(), self.l1);
+        let [first, second, output] = self.layers();
+        let (name, count, inputs) = (features.name, features.count(), first.inputs);
+        let (h1, h2) = (second.inputs, output.inputs);
+        format!(
+            "Features={name}(Friend)[{count}->{l1}x2],Network=AffineTransform[1<-{h2}](ClippedReLU[{h2}]\
+            (AffineTransform[{h2}<-{h1}](ClippedReLU[{h1}](AffineTransform[{h1}<-{inputs}]\
+            (InputSlice[{inputs}(0:{inputs})])))))"
+        )
     }
 }

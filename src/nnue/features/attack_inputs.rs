@@ -12,11 +12,13 @@
 // `docs/experiments.md`.
 
 use std::fmt;
+use std::iter::zip;
 
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
 use super::View;
+use super::list::InputChanges;
 use super::threats::attacks_of;
 use crate::board::{AttackChange, AttackKinds};
 use crate::nnue::Board;
@@ -37,9 +39,6 @@ const ROLES: usize = 6;
 /// Number of kinds of attackers: the own roles from pawn to king, then the other side's.
 const KINDS: usize = 2 * ROLES;
 const SQUARES: usize = 64;
-
-/// Maximum number of active rows of a board: no piece attacks more than 8 others.
-pub(crate) const MAX_ATTACKS: usize = 8 * SQUARES;
 
 impl AttackInputs {
     /// All sets.
@@ -78,6 +77,30 @@ impl AttackInputs {
     ) {
         if self != Self::None {
             attacks_of(board, self.kinds(), |attack| each(perspectives.map(|view| view.row(attack))));
+        }
+    }
+}
+
+/// Writes the rows that the `attacks` of a move change to `changes`, for each of the `views`. Removed attacks come
+/// first in `attacks`.
+///
+/// An attack that was removed and one that was added can have the same row, because a row does not depend on the
+/// attacker's square. Such rows are left out, for all views alike.
+#[inline]
+pub(crate) fn changes<const N: usize>(
+    attacks: &[AttackChange],
+    views: [AttackView; N],
+    changes: &mut [InputChanges; 2],
+) {
+    changes.iter_mut().for_each(InputChanges::clear);
+    for &attack in attacks {
+        let rows = views.map(|view| u32::from(view.row(attack)));
+        if !attack.added() {
+            zip(changes.iter_mut(), rows).for_each(|(changes, row)| changes.removed.push(row));
+        } else if let Some(at) = changes[0].removed.iter().position(|&removed| removed == rows[0]) {
+            changes.iter_mut().take(N).for_each(|changes| changes.removed.swap_remove(at));
+        } else {
+            zip(changes.iter_mut(), rows).for_each(|(changes, row)| changes.added.push(row));
         }
     }
 }

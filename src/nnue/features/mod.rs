@@ -1,10 +1,10 @@
 //! Feature sets: map a piece on a square to the index of a row of the first layer.
 //!
-//! A set is a value of type [`FeatureSet`] in a separate file, and a line in the lists below. The engine uses sets as
-//! compile-time constants ([`statics`]), the trainer as values; both compute indices with the same functions
-//! ([`set`]). [`halfkp`] and [`halfka`] are the published sets; [`king_tables`] contains sets that differ only in
-//! their king buckets. [`threat_inputs`] combines [`threats`] and [`pawn_pairs`], which are features of two pieces.
-//! [`list`] is a list of indices. [`attack_inputs`] has features of our own nets about attacked pieces.
+//! A set is a value of type [`FeatureSet`] in a separate file, and a line in the list below. Engine and trainer compute
+//! indices with the same functions ([`set`]). [`halfkp`] and [`halfka`] are the published sets; [`king_tables`]
+//! contains sets that differ only in their king buckets. [`threat_inputs`] combines [`threats`] and [`pawn_pairs`],
+//! which are features of two pieces.
+//! [`attack_inputs`] has features of our own nets about attacked pieces. [`list`] has lists of indices.
 
 pub(crate) mod attack_inputs;
 mod halfka;
@@ -13,7 +13,6 @@ mod king_tables;
 mod list;
 mod pawn_pairs;
 mod set;
-pub(crate) mod statics;
 pub(crate) mod threat_inputs;
 mod threats;
 
@@ -21,7 +20,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use list::{IndexList, MAX_ACTIVE, MAX_CHANGED};
+pub(crate) use list::{IndexList, InputChanges, MAX_ACTIVE, MAX_CHANGED};
 pub use set::FeatureSet;
 pub(crate) use set::View;
 
@@ -65,16 +64,6 @@ feature_sets! {
     HalfKav2Hm4: king_tables::FOUR;
     /// HalfKAv2_hm with one king bucket
     HalfKav2Hm1: king_tables::ONE;
-}
-
-/// The sets that code is compiled for, as types.
-pub(crate) mod types {
-    use super::statics::{StaticFeatures, static_sets};
-    use super::{FeatureSet, Features};
-
-    pub use super::statics::ByTable;
-
-    static_sets! { HalfKp HalfKav2 HalfKav2Hm }
 }
 
 impl Features {

@@ -113,6 +113,18 @@ impl FeatureSet {
         View { turn: turn ^ mirror, king: u16::from(self.king_buckets[usize::from((king ^ turn) & 63)]) }
     }
 
+    /// Number of views of a perspective.
+    pub const fn views(&self) -> usize {
+        self.kings * if self.mirrored { 2 } else { 1 }
+    }
+
+    /// The number of a perspective's view, below [`Self::views`].
+    #[inline(always)]
+    pub fn view_number(&self, view: View) -> usize {
+        let half = if self.mirrored { usize::from(view.turn & 7 != 0) } else { 0 };
+        half * self.kings + usize::from(view.king)
+    }
+
     /// The row of a piece (0 pawn to 5 king) on a square within a king bucket; below [`Self::piece_rows`]. Kings are
     /// allowed only if [`Self::has_kings`] is true.
     #[inline(always)]

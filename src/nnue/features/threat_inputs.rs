@@ -7,22 +7,17 @@ use std::ops::Range;
 use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, ByColor, Color, Role, Square};
 
+use super::list::InputChanges;
 use super::pawn_pairs::{self, OrientedView};
 use super::threats::{self, HASH_V10, HASH_V16, THREATS_V10, THREATS_V16, Threats};
 use crate::board::{AttackChange, AttackKinds, DirtyPieces};
 use crate::nnue::Board;
-use crate::nnue::paired::Paired;
-use crate::nnue::rows::{Changes, Rows};
 
 /// Maximum number of threat inputs of a board: no piece attacks more than 8 others, and pawns on all 48 squares form
 /// 372 pairs.
 pub(crate) const MAX_THREAT_INPUTS: usize = 1024;
 
-/// Maximum number of threat inputs that one move adds or removes: 128 attacks of any kinds, and three pawns with at
-/// most 17 neighbouring squares each.
-pub(crate) const MAX_THREAT_INPUTS_CHANGED: usize = 192;
-
-/// The threat inputs of a board.
+/// The threat or attack inputs of a board.
 pub(crate) type ThreatInputList = ArrayVec<u32, MAX_THREAT_INPUTS>;
 
 /// The threat inputs that a net has, by name.
@@ -102,46 +97,6 @@ impl fmt::Display for ThreatInputs {
     }
 }
 
-/// Threat inputs as a compile-time constant.
-pub(crate) trait StaticThreatInputs: Copy + Send + Sync + 'static {
-    /// The name of the set.
-    const THREAT_INPUTS: ThreatInputs;
-    /// The definition of the set.
-    const SET: ThreatInputSet = Self::THREAT_INPUTS.set();
-}
-
-/// Threat inputs other than [`types::None`].
-pub(crate) trait SomeThreatInputs: StaticThreatInputs {}
-
-/// The sets as uninhabited types that implement [`StaticThreatInputs`].
-pub(crate) mod types {
-    use super::{SomeThreatInputs, StaticThreatInputs, ThreatInputs};
-
-    #[derive(Clone, Copy, Debug)]
-    pub enum None {}
-
-    impl StaticThreatInputs for None {
-        const THREAT_INPUTS: ThreatInputs = ThreatInputs::None;
-    }
-
-    macro_rules! types {
-        ($($name:ident)+) => {
-            $(
-                #[derive(Clone, Copy, Debug)]
-                pub enum $name {}
-
-                impl StaticThreatInputs for $name {
-                    const THREAT_INPUTS: ThreatInputs = ThreatInputs::$name;
-                }
-
-                impl SomeThreatInputs for $name {}
-            )+
-        };
-    }
-
-    types! { Threats ThreatsAndPawnPairs }
-}
-
 impl ThreatInputSet {
     /// Number of features of one perspective.
     pub const fn count(&self) -> usize {
@@ -207,9 +162,9 @@ impl ThreatInputSet {
         attacks: &[AttackChange],
         pawns: &mut ByColor<Bitboard>,
         views: [View; N],
-        changes: &mut [ThreatInputChanges; 2],
+        changes: &mut [InputChanges; 2],
     ) {
-        changes.iter_mut().for_each(ThreatInputChanges::clear);
+        changes.iter_mut().for_each(InputChanges::clear);
         let views = views.map(|view| OrientedView::new(view.perspective, view.king));
         if let Some(threats) = self.threats {
             for &attack in attacks {
@@ -242,78 +197,6 @@ impl ThreatInputSet {
                 }
             }
         }
-    }
-}
-
-/// The threat inputs that one move added, or the threat inputs that it removed.
-#[derive(Debug)]
-pub(crate) struct ChangedList {
-    items: [u32; MAX_THREAT_INPUTS_CHANGED],
-    len: usize,
-}
-
-impl ChangedList {
-    const fn new() -> Self {
-        Self { items: [0; MAX_THREAT_INPUTS_CHANGED], len: 0 }
-    }
-
-    #[inline]
-    fn push(&mut self, index: u32) {
-        self.items[self.len] = index;
-        self.len += 1;
-    }
-
-    /// Appends an index if `is_active`. Branch-free, because the condition is unpredictable.
-    #[inline]
-    fn push_if(&mut self, is_active: bool, index: u32) {
-        self.items[self.len] = index;
-        self.len += usize::from(is_active);
-    }
-}
-
-impl std::ops::Deref for ChangedList {
-    type Target = [u32];
-    #[inline]
-    fn deref(&self) -> &[u32] {
-        &self.items[..self.len]
-    }
-}
-
-/// The threat inputs that one move added and removed.
-#[derive(Debug)]
-pub(crate) struct ThreatInputChanges {
-    pub added: ChangedList,
-    pub removed: ChangedList,
-}
-
-impl ThreatInputChanges {
-    /// No changes.
-    pub const fn none() -> Self {
-        Self { added: ChangedList::new(), removed: ChangedList::new() }
-    }
-
-    #[inline]
-    fn clear(&mut self) {
-        (self.added.len, self.removed.len) = (0, 0);
-    }
-
-    /// Prefetches the rows of all changed threat inputs.
-    #[inline(always)]
-    pub fn prefetch<const L1: usize, const P: usize>(&self, rows: &Rows<'_, Paired, L1, P>) {
-        for &threat_input in self.added.iter().chain(self.removed.iter()) {
-            rows.prefetch(threat_input);
-        }
-    }
-
-    /// These changes together with added and removed pieces on squares.
-    #[inline]
-    pub fn with_pieces<'a>(&'a self, added: &'a [u16], removed: &'a [u16]) -> Changes<'a> {
-        Changes { added, removed, threat_inputs_added: &self.added, threat_inputs_removed: &self.removed }
-    }
-
-    #[inline]
-    fn list(&mut self, added: bool) -> &mut ChangedList {
-        if added { &mut self.added } else { &mut self.removed }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::generic::{Isa, compiled_for, instructions};
+use super::compiled::compiled_for;
+use super::generic::{Isa, instructions};
 
 /// The instructions of this kernel.
 struct Avx2;
@@ -14,9 +15,6 @@ impl Isa for Avx2 {
     instructions! {
         fn load(from: *const u8) -> __m256i {
             _mm256_loadu_si256(from.cast())
-        }
-        fn load_widened(from: *const i8) -> __m256i {
-            _mm256_cvtepi8_epi16(_mm_loadu_si128(from.cast()))
         }
         fn store(to: *mut u8, v: __m256i) {
             _mm256_storeu_si256(to.cast(), v);
@@ -81,4 +79,4 @@ impl Isa for Avx2 {
     }
 }
 
-compiled_for! { "popcnt,bmi1,avx2", Avx2: update update_with_bytes update_all forward }
+compiled_for! { "popcnt,bmi1,avx2", Avx2: update update_all forward }

@@ -3,7 +3,8 @@
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-use super::generic::{Isa, compiled_for, instructions};
+use super::compiled::compiled_for;
+use super::generic::{Isa, instructions};
 
 /// The byte dot product, which is the only difference between the two kernels.
 trait Dot {
@@ -55,9 +56,6 @@ impl<D: Dot> Isa for Avx512<D> {
     instructions! {
         fn load(from: *const u8) -> __m512i {
             _mm512_loadu_si512(from.cast())
-        }
-        fn load_widened(from: *const i8) -> __m512i {
-            _mm512_cvtepi8_epi16(_mm256_loadu_si256(from.cast()))
         }
         fn store(to: *mut u8, v: __m512i) {
             _mm512_storeu_si512(to.cast(), v);
@@ -161,12 +159,12 @@ unsafe fn quarters(a: __m512i, b: __m512i) -> __m512i {
     }
 }
 
-compiled_for! { "popcnt,bmi1,avx512f,avx512bw", Avx512<Widening>: update update_with_bytes update_all forward }
+compiled_for! { "popcnt,bmi1,avx512f,avx512bw", Avx512<Widening>: update update_all forward }
 
 /// The kernels with VNNI.
 pub(super) mod vnni {
     use super::{Avx512, Vnni, compiled_for};
-    pub use super::{update, update_all, update_with_bytes};
+    pub use super::{update, update_all};
 
     compiled_for! { "popcnt,bmi1,avx512f,avx512bw,avx512vnni", Avx512<Vnni>: forward }
 }

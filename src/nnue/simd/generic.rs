@@ -1,10 +1,13 @@
 //! The abstract instructions of a vector kernel, [`Isa`], and the parts of dense layers written for them.
 //!
 //! All functions here are `#[inline(always)]` and have no target features. They are inlined into functions that enable
-//! the features ([`compiled_for`]), because the instructions are available only there.
+//! the features ([`compiled`](super::compiled)), because the instructions are available only there. No function passes
+//! a closure that executes instructions: it would be compiled without them unless the compiler inlined it.
 
 use std::mem::MaybeUninit;
 
+use super::scalar;
+use crate::nnue::architecture::{Activation, MAX_WIDTH, WIDTH_STEP};
 use crate::nnue::layers::Dense;
 
 /// The vector instructions of one instruction set.
@@ -18,8 +21,6 @@ pub trait Isa: Sized {
 
     /// Loads [`Self::BYTES`] bytes from any address.
     unsafe fn load(from: *const u8) -> Self::V;
-    /// Loads half of [`Self::BYTES`] signed bytes from any address as i16 lanes.
-    unsafe fn load_widened(from: *const i8) -> Self::V;
     /// Stores [`Self::BYTES`] bytes to any address.
     unsafe fn store(to: *mut u8, v: Self::V);
     /// A register with the same i32 in every lane.
@@ -106,167 +107,286 @@ macro_rules! instructions {
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) use instructions;
 
-/// Declares kernels for one instruction set: the shared algorithms, compiled for its features.
-macro_rules! compiled_for {
-    ($features:literal, $isa:ty: $($name:ident)+) => {
-        $(compiled_for! { @$name $features, $isa })+
-    };
-    (@update $features:literal, $isa:ty) => {
-        #[target_feature(enable = $features)]
-        pub fn update<const L1: usize, const P: usize>(
-            rows: &$crate::nnue::rows::Rows<'_, i16, L1, P>,
-            from: &$crate::nnue::rows::Accumulator<L1, P>,
-            to: &mut $crate::nnue::rows::Accumulator<L1, P>,
-            added: &[u16],
-            removed: &[u16],
-        ) {
-            // SAFETY: this function enables the features.
-            unsafe { $crate::nnue::simd::update::update::<$isa, L1, P>(rows, from, to, added, removed) }
-        }
-    };
-    (@update_with_bytes $features:literal, $isa:ty) => {
-        #[target_feature(enable = $features)]
-        pub fn update_with_bytes<const L1: usize, const P: usize>(
-            rows: &$crate::nnue::rows::Rows<'_, i16, L1, P>,
-            from: &$crate::nnue::rows::Accumulator<L1, P>,
-            to: &mut $crate::nnue::rows::Accumulator<L1, P>,
-            added: &[u16],
-            removed: &[u16],
-            bytes: &$crate::nnue::rows::ByteChanges<'_, L1>,
-        ) {
-            // SAFETY: this function enables the features.
-            unsafe { $crate::nnue::simd::update::apply::<$isa, L1, P>(rows, from, to, added, removed, bytes) }
-        }
-    };
-    (@update_all $features:literal, $isa:ty) => {
-        #[target_feature(enable = $features)]
-        pub fn update_all<const L1: usize, const P: usize>(
-            rows: &$crate::nnue::rows::AllRows<'_, L1, P>,
-            from: &$crate::nnue::rows::Accumulator<L1, P>,
-            to: &mut $crate::nnue::rows::Accumulator<L1, P>,
-            changes: &$crate::nnue::rows::Changes<'_>,
-        ) {
-            // SAFETY: this function enables the features.
-            unsafe { $crate::nnue::simd::update::update_all::<$isa, L1, P>(rows, from, to, changes) }
-        }
-    };
-    (@forward $features:literal, $isa:ty) => {
-        #[target_feature(enable = $features)]
-        pub fn forward<Layers: $crate::nnue::simd::Layers, const L1: usize>(
-            shape: &$crate::nnue::Shape,
-            head: &$crate::nnue::layers::Head,
-            own: &[i16; L1],
-            other: &[i16; L1],
-        ) -> i32 {
-            // SAFETY: this function enables the features.
-            unsafe { Layers::vector::<$isa, L1>(shape, head, own, other) }
-        }
-    };
-}
-#[cfg(any(
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    all(target_arch = "wasm32", target_feature = "simd128")
-))]
-pub(super) use compiled_for;
-
 /// A byte array aligned to cache lines.
 #[repr(C, align(64))]
 pub(super) struct Bytes<const N: usize>(pub [u8; N]);
+
+/// The value of a kernel's width parameter for nets whose width is read at run time.
+pub(super) const ANY_WIDTH: usize = 0;
+
+/// The width of a net: the constant parameter of a kernel for one width, or else the `actual` width.
+#[inline(always)]
+pub(super) fn width<const L1: usize>(actual: usize) -> usize {
+    if L1 == ANY_WIDTH {
+        return actual;
+    }
+    assert!(actual == L1, "a kernel for width {L1} was called with a net of another width");
+    L1
+}
+
+/// Maximum number of inputs of the first dense layer: two accumulators of the maximum width.
+pub(super) const MAX_INPUTS: usize = 2 * MAX_WIDTH;
+
+/// The inputs of the first dense layer.
+pub(super) struct Inputs<'a> {
+    /// The inputs, followed by zeros up to a multiple of [`INPUT_STEP`] bytes.
+    padded: &'a [u8],
+    count: usize,
+}
+
+/// Inputs are scanned for zeros in blocks of this size: 64 groups of four.
+const INPUT_STEP: usize = 256;
+
+/// A buffer for the inputs of the first dense layer. Only the bytes in use are written: clearing all would take a tenth
+/// of the time of the layers in WebAssembly, which calls a function for it.
+#[repr(C, align(64))]
+pub(super) struct InputBuffer(MaybeUninit<[u8; MAX_INPUTS]>);
+
+impl InputBuffer {
+    /// A buffer without values.
+    #[inline(always)]
+    pub fn new() -> Self {
+        Self(MaybeUninit::uninit())
+    }
+
+    /// Fills the buffer with the products of both accumulators, side to move first.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `I`.
+    #[inline(always)]
+    pub unsafe fn products<I: Isa>(&mut self, activation: Activation, own: &[i16], other: &[i16]) -> Inputs<'_> {
+        let (start, half) = (self.start(own, other), own.len() / 2);
+        // SAFETY: the caller guarantees the instructions. A product has two sums, so each call writes `half` bytes.
+        unsafe {
+            if activation == Activation::WidePairwise {
+                multiply_halves::<I, true>(own, start);
+                multiply_halves::<I, true>(other, start.add(half));
+            } else {
+                multiply_halves::<I, false>(own, start);
+                multiply_halves::<I, false>(other, start.add(half));
+            }
+            self.padded(2 * half)
+        }
+    }
+
+    /// Fills the buffer with the clipped sums of both accumulators or their squares, side to move first.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `I`.
+    #[inline(always)]
+    pub unsafe fn clipped<I: Isa>(&mut self, activation: Activation, own: &[i16], other: &[i16]) -> Inputs<'_> {
+        let (start, half) = (self.start(own, other), own.len());
+        // SAFETY: the caller guarantees the instructions. Each call writes a byte for each sum.
+        unsafe {
+            if activation == Activation::Screlu {
+                square::<I>(own, start);
+                square::<I>(other, start.add(half));
+            } else {
+                clip::<I>(own, start);
+                clip::<I>(other, start.add(half));
+            }
+            self.padded(2 * half)
+        }
+    }
+
+    /// The first byte of the buffer.
+    ///
+    /// # Panics
+    /// If the activations of these accumulators do not fit into the buffer.
+    #[inline(always)]
+    fn start(&mut self, own: &[i16], other: &[i16]) -> *mut u8 {
+        assert!(own.len() == other.len() && own.len().is_multiple_of(WIDTH_STEP) && own.len() <= MAX_WIDTH);
+        self.0.as_mut_ptr().cast()
+    }
+
+    /// Clears the bytes between the first `count` and the next multiple of [`INPUT_STEP`], and returns all.
+    ///
+    /// # Safety
+    /// `count` must be at most [`MAX_INPUTS`], and that number of bytes must have been written.
+    #[inline(always)]
+    unsafe fn padded(&mut self, count: usize) -> Inputs<'_> {
+        const { assert!(MAX_INPUTS.is_multiple_of(INPUT_STEP)) };
+        let padded = count.next_multiple_of(INPUT_STEP);
+        let start = self.0.as_mut_ptr().cast::<u8>();
+        // SAFETY: `padded` is at most the size of the buffer, and all its bytes are written.
+        unsafe {
+            if count < padded {
+                start.add(count).write_bytes(0, padded - count);
+            }
+            Inputs { padded: std::slice::from_raw_parts(start, padded), count }
+        }
+    }
+}
 
 /// Pairwise activation of an accumulator: writes products of the first half's and the second half's sums, clipped at
 /// 127, or at 255 if `WIDE`.
 ///
 /// # Safety
-/// `out` must have room for `L1 / 2` bytes.
+/// The processor must have the instructions of `I`, and `out` room for half as many bytes as `sums` has numbers.
 #[inline(always)]
-pub(super) unsafe fn multiply_halves<I: Isa, const L1: usize, const WIDE: bool>(sums: &[i16; L1], out: *mut u8) {
-    const { assert!(L1.is_multiple_of(128)) };
-    let lanes = I::BYTES / 2;
-    let (first, second) = (sums.as_ptr(), sums[L1 / 2..].as_ptr());
-    for start in (0..L1 / 2).step_by(I::BYTES) {
-        // SAFETY: `BYTES` divides half a row, so two i16 vectors of each half are within bounds.
-        unsafe {
-            let product = |at: usize| {
-                let (a, b) = (I::load(first.add(at).cast()), I::load(second.add(at).cast()));
-                if WIDE { I::wide_product16(a, b) } else { I::product16(a, b) }
-            };
-            let bytes = I::clip16(product(start), product(start + lanes));
-            I::store(out.add(start), bytes);
+unsafe fn multiply_halves<I: Isa, const WIDE: bool>(sums: &[i16], out: *mut u8) {
+    // Registers of products for each step of the loop.
+    const UNROLLED: usize = 4;
+    let half = sums.len() / 2;
+    let (first, second) = (sums.as_ptr(), sums[half..].as_ptr());
+    // SAFETY: `start + BYTES <= half` in every call, so two i16 vectors of each half are within bounds.
+    unsafe {
+        let mut start = 0;
+        while start + UNROLLED * I::BYTES <= half {
+            for i in 0..UNROLLED {
+                let start = start + i * I::BYTES;
+                multiply_block::<I, WIDE>(first.add(start), second.add(start), out.add(start));
+            }
+            start += UNROLLED * I::BYTES;
         }
+        while start + I::BYTES <= half {
+            multiply_block::<I, WIDE>(first.add(start), second.add(start), out.add(start));
+            start += I::BYTES;
+        }
+        if start < half && half >= I::BYTES {
+            // The last block overlaps the one before.
+            let start = half - I::BYTES;
+            multiply_block::<I, WIDE>(first.add(start), second.add(start), out.add(start));
+        } else {
+            // Only a half of 32 columns is narrower than a register.
+            for i in start..half {
+                let (a, b) = (*first.add(i), *second.add(i));
+                out.add(i).write(scalar::product(a, b, WIDE));
+            }
+        }
+    }
+}
+
+/// One register of products for [`multiply_halves`].
+#[inline(always)]
+unsafe fn multiply_block<I: Isa, const WIDE: bool>(first: *const i16, second: *const i16, out: *mut u8) {
+    // SAFETY: the caller guarantees the instructions and two registers of i16 at `first` and `second`.
+    unsafe {
+        let low = multiply::<I, WIDE>(first, second);
+        let high = multiply::<I, WIDE>(first.add(I::BYTES / 2), second.add(I::BYTES / 2));
+        I::store(out, I::clip16(low, high));
+    }
+}
+
+/// One register of products for [`multiply_block`], as i16.
+// A function, because a closure is compiled without the instructions unless it is inlined.
+#[inline(always)]
+unsafe fn multiply<I: Isa, const WIDE: bool>(first: *const i16, second: *const i16) -> I::V {
+    // SAFETY: the caller guarantees the instructions and a register of i16 at `first` and `second`.
+    unsafe {
+        let (a, b) = (I::load(first.cast()), I::load(second.cast()));
+        if WIDE { I::wide_product16(a, b) } else { I::product16(a, b) }
     }
 }
 
 /// Clipped activation of an accumulator: i16 sums to bytes in 0..=127.
 #[inline(always)]
-pub(super) unsafe fn clip<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
-    const { assert!(L1.is_multiple_of(64)) };
-    for start in (0..L1).step_by(I::BYTES) {
-        // SAFETY: `BYTES` divides `L1`, so both i16 vectors and the byte vector are within bounds.
+unsafe fn clip<I: Isa>(sums: &[i16], out: *mut u8) {
+    let mut start = 0;
+    while start < sums.len() {
+        // SAFETY: `BYTES` divides the width, so both i16 vectors and the byte vector are within bounds.
         unsafe {
             let low = I::load(sums.as_ptr().add(start).cast());
             let high = I::load(sums.as_ptr().add(start + I::BYTES / 2).cast());
-            I::store(out.0.as_mut_ptr().add(start), I::clip16(low, high));
+            I::store(out.add(start), I::clip16(low, high));
         }
+        start += I::BYTES;
     }
 }
 
 /// SCReLU activation of an accumulator: squares of the clipped sums, divided by 128.
 #[inline(always)]
-pub(super) unsafe fn square<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
-    for start in (0..L1).step_by(I::BYTES) {
-        // SAFETY: `BYTES` divides `L1`, so both i16 vectors and the byte vector are within bounds.
+unsafe fn square<I: Isa>(sums: &[i16], out: *mut u8) {
+    let mut start = 0;
+    while start < sums.len() {
+        // SAFETY: `BYTES` divides the width, so both i16 vectors and the byte vector are within bounds.
         unsafe {
             let low = I::load(sums.as_ptr().add(start).cast());
             let high = I::load(sums.as_ptr().add(start + I::BYTES / 2).cast());
             let bytes = I::clip16(I::product16(low, low), I::product16(high, high));
-            I::store(out.0.as_mut_ptr().add(start), bytes);
+            I::store(out.add(start), bytes);
+        }
+        start += I::BYTES;
+    }
+}
+
+/// Maximum number of inputs for which a first layer of 16 outputs is multiplied row by row. Wider layers list the
+/// groups that are not all zero, because the 48 KiB of weights of 3072 inputs fill the first-level cache.
+const MAX_BY_ROWS: usize = 1024;
+
+/// The sums of the first dense layer with `OUT` outputs (or fewer, padded), in the first registers of the result.
+#[inline(always)]
+pub(super) unsafe fn first_layer<I: Isa, const OUT: usize>(layer: &Dense, input: &Inputs<'_>) -> [I::V; 8] {
+    let inputs = input.count;
+    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
+    unsafe {
+        if I::BY_ROWS && OUT == 16 && inputs <= MAX_BY_ROWS && layer.shape().outputs == 16 {
+            affine_by_rows::<I>(layer, &input.padded[..inputs])
+        } else if inputs >= SPARSE_FROM {
+            let mut sums = [I::splat(0); 8];
+            add_sparse_products::<I, OUT>(packed::<OUT>(layer, inputs), input, &mut sums);
+            add_biases::<I, OUT>(layer, &mut sums);
+            sums
+        } else {
+            affine::<I, OUT>(layer, &input.padded[..inputs])
         }
     }
 }
 
-/// The sums of a dense layer with `OUT` outputs (or fewer, padded), in the first registers of the result.
-///
-/// # Safety
-/// `input` must point to `inputs` bytes, each at most 127.
+/// The sums of a dense layer with `OUT` outputs (or fewer, padded), in the first registers of the result. Every input
+/// must be at most 127.
 #[inline(always)]
-pub(super) unsafe fn affine<I: Isa, const OUT: usize>(layer: &Dense, input: *const u8, inputs: usize) -> [I::V; 8] {
-    let registers = OUT * 4 / I::BYTES;
-    const { assert!(OUT * 4 >= I::BYTES && 8 % (OUT * 4 / I::BYTES) == 0) };
-    let packed = layer.packed();
-    assert!(packed.weights().len() == OUT * (inputs + 4) && packed.biases().len() == OUT);
-    let biases = packed.biases().as_ptr().cast::<u8>();
-    let weights = packed.weights().as_ptr().cast();
-    // SAFETY: the assertion above checks the lengths of weights and biases; the caller guarantees the input.
+pub(super) unsafe fn affine<I: Isa, const OUT: usize>(layer: &Dense, input: &[u8]) -> [I::V; 8] {
+    let weights = packed::<OUT>(layer, input.len());
+    // SAFETY: the caller guarantees the instructions; `packed` checks the number of weights.
     unsafe {
         let mut sums = [I::splat(0); 8];
-        if inputs >= SPARSE_FROM {
-            add_sparse_products::<I, OUT>(weights, input, inputs / 4, &mut sums);
-        } else {
-            I::add_products::<OUT>(weights, input, inputs / 4, &mut sums);
-        }
-        for (r, sum) in sums.iter_mut().enumerate().take(registers) {
-            *sum = I::add32(*sum, I::load(biases.add(r * I::BYTES)));
-        }
+        I::add_products::<OUT>(weights, input.as_ptr(), input.len() / 4, &mut sums);
+        add_biases::<I, OUT>(layer, &mut sums);
         sums
+    }
+}
+
+/// The weights of a layer with `OUT` outputs for the kernels.
+///
+/// # Panics
+/// If the layer has other numbers of inputs and outputs.
+#[inline(always)]
+fn packed<const OUT: usize>(layer: &Dense, inputs: usize) -> *const u8 {
+    let packed = layer.packed();
+    assert!(packed.weights().len() == OUT * (inputs + 4) && packed.biases().len() == OUT);
+    packed.weights().as_ptr().cast()
+}
+
+/// Adds the biases of a layer with `OUT` outputs.
+#[inline(always)]
+unsafe fn add_biases<I: Isa, const OUT: usize>(layer: &Dense, sums: &mut [I::V; 8]) {
+    const { assert!(OUT * 4 >= I::BYTES && 8 % (OUT * 4 / I::BYTES) == 0) };
+    let biases = layer.packed().biases();
+    assert!(biases.len() == OUT);
+    for (r, sum) in sums.iter_mut().enumerate().take(OUT * 4 / I::BYTES) {
+        // SAFETY: the caller guarantees the instructions; the registers have `OUT` lanes in total.
+        unsafe { *sum = I::add32(*sum, I::load(biases.as_ptr().cast::<u8>().add(r * I::BYTES))) };
     }
 }
 
 /// The sums of a dense layer with 16 outputs, row by row: every weight is read once, and no input is broadcast.
 #[inline(always)]
-pub(super) unsafe fn affine_by_rows<I: Isa, const L1: usize>(layer: &Dense, input: &Bytes<L1>) -> [I::V; 8] {
-    const { assert!(L1.is_multiple_of(64)) };
+unsafe fn affine_by_rows<I: Isa>(layer: &Dense, input: &[u8]) -> [I::V; 8] {
     assert!(I::BYTES == 64, "multiplication by rows requires 512-bit registers");
-    assert!(layer.weights().len() == 16 * L1 && layer.biases().len() == 16);
+    assert!(layer.weights().len() == 16 * input.len() && layer.biases().len() == 16);
+    assert!(input.len().is_multiple_of(I::BYTES));
     let weights = layer.weights().as_ptr().cast::<u8>();
     // SAFETY: a register contains 64 inputs or weights, and their numbers are multiples of 64; or it contains 16 sums.
     unsafe {
         let mut rows = [I::splat(0); 16];
-        for start in (0..L1).step_by(I::BYTES) {
-            let x = I::load(input.0.as_ptr().add(start));
+        let mut start = 0;
+        while start < input.len() {
+            let x = I::load(input.as_ptr().add(start));
             for (output, sum) in rows.iter_mut().enumerate() {
-                *sum = I::dot(*sum, x, I::load(weights.add(output * L1 + start)));
+                *sum = I::dot(*sum, x, I::load(weights.add(output * input.len() + start)));
             }
+            start += I::BYTES;
         }
         let mut sums = [I::splat(0); 8];
         sums[0] = I::add32(I::sums_of_rows(rows), I::load(layer.biases().as_ptr().cast()));
@@ -349,27 +469,22 @@ unsafe fn add_chains<I: Isa>(sums: &mut [I::V; 8], registers: usize) {
 /// Minimum number of inputs for which finding the groups of zeros costs less than multiplying them.
 const SPARSE_FROM: usize = 256;
 
-/// Maximum number of groups of inputs in any architecture: a quarter of the 3072 inputs of SFNNv9.
-const MAX_GROUPS: usize = 768;
-
 /// As [`Isa::add_products`], but multiplies only the groups that are not all zero, which are a minority after the first
 /// clamp. Lists the groups first.
 ///
 /// # Safety
-/// As for [`Isa::add_products`].
+/// As for [`Isa::add_products`]; the weights must be those of all groups but the zeros at the end.
 #[inline(always)]
-unsafe fn add_sparse_products<I: Isa, const OUT: usize>(
-    weights: *const u8,
-    input: *const u8,
-    groups: usize,
-    sums: &mut [I::V; 8],
-) {
+unsafe fn add_sparse_products<I: Isa, const OUT: usize>(weights: *const u8, input: &Inputs<'_>, sums: &mut [I::V; 8]) {
+    const MAX_GROUPS: usize = MAX_INPUTS / 4;
+    let input = input.padded;
+    let groups = input.len() / 4;
     assert!(groups <= MAX_GROUPS && groups.is_multiple_of(64));
     let mut list = [const { MaybeUninit::<u32>::uninit() }; MAX_GROUPS];
     // SAFETY: the list has room for all groups. Only the `count` entries written are read, and they are valid groups.
     unsafe {
-        let count = I::list_nonzero(input, groups, list.as_mut_ptr().cast());
-        I::add_listed_products::<OUT>(weights, input, list[..count].assume_init_ref(), sums);
+        let count = I::list_nonzero(input.as_ptr(), groups, list.as_mut_ptr().cast());
+        I::add_listed_products::<OUT>(weights, input.as_ptr(), list[..count].assume_init_ref(), sums);
     }
 }
 

@@ -1,10 +1,10 @@
 //! The arithmetic of a network, with one kernel for each instruction set. The processor is detected once.
 //!
-//! A kernel has four functions. [`Kernels::update`], [`Kernels::update_with_bytes`] and [`Kernels::update_all`] add and
-//! remove rows of the first layer. [`Kernels::forward`] runs the dense layers of a type that implements [`Layers`].
-//! [`scalar`] is the specification. The vector kernels (`sse41`, `avx2`, `avx512`, `neon`, `wasm`) declare their
-//! instructions, see [`generic::Isa`]; the algorithms of [`update`] and [`forward`] are compiled for each of them.
-//! [`kernel`] selects the kernel.
+//! A kernel has three functions. [`Kernels::update`] and [`Kernels::update_all`] add and remove rows of the first
+//! layer. [`Kernels::forward`] runs the dense layers. All sizes are those of the net at run time. [`scalar`] is the
+//! specification. The vector kernels (`sse41`, `avx2`, `avx512`, `neon`, `wasm`) declare their instructions, see
+//! [`generic::Isa`]; [`compiled`] compiles the algorithms of [`update`] and [`forward`] for each of them. [`kernel`]
+//! selects the kernel.
 // CITE: layouts of dense layers in groups of four inputs for `maddubs` and VNNI, and the list of groups that are not
 // zero: Stockfish (2020 and 2023). Measurements are in `docs/experiments.md`.
 #![allow(unsafe_code)]
@@ -17,7 +17,8 @@
     allow(dead_code, unused_macros, reason = "only the scalar kernel is compiled")
 )]
 
-pub(super) mod forward;
+mod compiled;
+mod forward;
 mod generic;
 mod kernel;
 pub(super) mod scalar;
@@ -34,12 +35,11 @@ mod sse41;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm;
 
-pub use forward::Layers;
 pub use kernel::Kernel;
 
 use super::architecture::Shape;
 use super::layers::Head;
-use super::rows::{Accumulator, AllRows, ByteChanges, Changes, Rows};
+use super::rows::{Accumulator, AllRows, Changes, Rows};
 
 /// A kernel that this processor supports. The existence of a value proves the support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,29 +47,30 @@ pub struct Kernels(Kernel);
 
 /// Calls a function of the kernel that `$self` selects.
 macro_rules! dispatch {
-    ($self:ident, $name:ident::<$($size:ident),+>($($argument:ident),+)) => {
+    ($self:ident, $name:ident($($argument:ident),+)) => {
         match $self.0 {
             // SAFETY: a value of this type proves that the processor has the kernel's features.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512Vnni => unsafe { avx512::vnni::$name::<$($size),+>($($argument),+) },
+            Kernel::Avx512Vnni => unsafe { avx512::vnni::$name($($argument),+) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => unsafe { avx512::$name::<$($size),+>($($argument),+) },
+            Kernel::Avx512 => unsafe { avx512::$name($($argument),+) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => unsafe { avx2::$name::<$($size),+>($($argument),+) },
+            Kernel::Avx2 => unsafe { avx2::$name($($argument),+) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Sse41 => unsafe { sse41::$name::<$($size),+>($($argument),+) },
+            Kernel::Sse41 => unsafe { sse41::$name($($argument),+) },
             // SAFETY: as above.
             #[cfg(target_arch = "aarch64")]
-            Kernel::NeonDotprod => unsafe { neon::dotprod::$name::<$($size),+>($($argument),+) },
+            Kernel::NeonDotprod => unsafe { neon::dotprod::$name($($argument),+) },
             // SAFETY: as above.
             #[cfg(target_arch = "aarch64")]
-            Kernel::Neon => unsafe { neon::$name::<$($size),+>($($argument),+) },
+            Kernel::Neon => unsafe { neon::$name($($argument),+) },
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            kernel if kernel == Kernel::Simd128 || !Kernel::HAS_SCALAR => wasm::$name::<$($size),+>($($argument),+),
-            _ => scalar::$name::<$($size),+>($($argument),+),
+            // SAFETY: as above.
+            kernel if kernel == Kernel::Simd128 || !Kernel::HAS_SCALAR => unsafe { wasm::$name($($argument),+) },
+            _ => scalar::$name($($argument),+),
         }
     };
 }
@@ -90,61 +91,33 @@ impl Kernels {
     /// # Panics
     /// If an index is out of the bounds of `rows`.
     #[inline(always)]
-    pub fn update<const L1: usize, const P: usize>(
+    pub fn update(
         self,
-        rows: &Rows<'_, i16, L1, P>,
-        from: &Accumulator<L1, P>,
-        to: &mut Accumulator<L1, P>,
+        rows: &Rows<'_, i16>,
+        from: &Accumulator,
+        to: &mut Accumulator,
         added: &[u16],
         removed: &[u16],
     ) {
-        dispatch!(self, update::<L1, P>(rows, from, to, added, removed))
+        dispatch!(self, update(rows, from, to, added, removed))
     }
 
-    /// As [`Self::update`], with `bytes` added and removed in the same pass.
-    ///
-    /// # Panics
-    /// If an index is out of the bounds of `rows`, or of the rows of `bytes`.
-    #[inline(always)]
-    pub fn update_with_bytes<const L1: usize, const P: usize>(
-        self,
-        rows: &Rows<'_, i16, L1, P>,
-        from: &Accumulator<L1, P>,
-        to: &mut Accumulator<L1, P>,
-        added: &[u16],
-        removed: &[u16],
-        bytes: &ByteChanges<'_, L1>,
-    ) {
-        dispatch!(self, update_with_bytes::<L1, P>(rows, from, to, added, removed, bytes))
-    }
-
-    /// Applies `changes` to `from` and writes the result to `to`, as [`Self::update`], with the rows of threat inputs.
+    /// Applies `changes` to `from` and writes the result to `to`, as [`Self::update`], with the rows of threat or
+    /// attack inputs.
     ///
     /// # Panics
     /// If an index is out of the bounds of `rows`.
     #[inline]
-    pub fn update_all<const L1: usize, const P: usize>(
-        self,
-        rows: &AllRows<'_, L1, P>,
-        from: &Accumulator<L1, P>,
-        to: &mut Accumulator<L1, P>,
-        changes: &Changes<'_>,
-    ) {
-        dispatch!(self, update_all::<L1, P>(rows, from, to, changes))
+    pub fn update_all(self, rows: &AllRows<'_>, from: &Accumulator, to: &mut Accumulator, changes: &Changes<'_>) {
+        dispatch!(self, update_all(rows, from, to, changes))
     }
 
     /// The raw output of the dense layers for the accumulators of the side to move (`own`) and of the `other` side.
     ///
     /// # Panics
-    /// If the layers of `head` do not have the sizes of `L`.
+    /// If the accumulators or the layers of `head` do not have the sizes of the shape.
     #[inline]
-    pub fn forward<L: Layers, const L1: usize>(
-        self,
-        shape: &Shape,
-        head: &Head,
-        own: &[i16; L1],
-        other: &[i16; L1],
-    ) -> i32 {
-        dispatch!(self, forward::<L, L1>(shape, head, own, other))
+    pub fn forward(self, shape: &Shape, head: &Head, own: &[i16], other: &[i16]) -> i32 {
+        dispatch!(self, forward(shape, head, own, other))
     }
 }

@@ -3,7 +3,8 @@
 use std::arch::aarch64::*;
 use std::marker::PhantomData;
 
-use super::generic::{Isa, compiled_for, instructions};
+use super::compiled::compiled_for;
+use super::generic::{Isa, instructions};
 
 /// The byte dot product, which is the only difference between the two kernels.
 trait Dot {
@@ -59,7 +60,6 @@ impl<D: Dot> Isa for Neon<D> {
 
     instructions! {
         fn load(from: *const u8) -> int32x4_t { vreinterpretq_s32_u8(vld1q_u8(from)) }
-        fn load_widened(from: *const i8) -> int32x4_t { vreinterpretq_s32_s16(vmovl_s8(vld1_s8(from))) }
         fn store(to: *mut u8, v: int32x4_t) {
             vst1q_u8(to, vreinterpretq_u8_s32(v));
         }
@@ -118,12 +118,12 @@ impl<D: Dot> Isa for Neon<D> {
     }
 }
 
-compiled_for! { "neon", Neon<Widening>: update update_with_bytes update_all forward }
+compiled_for! { "neon", Neon<Widening>: update update_all forward }
 
 /// The kernels with byte dot products.
 pub(super) mod dotprod {
     use super::{Neon, Sdot, compiled_for};
-    pub use super::{update, update_all, update_with_bytes};
+    pub use super::{update, update_all};
 
     compiled_for! { "neon,dotprod", Neon<Sdot>: forward }
 }

@@ -1,83 +1,117 @@
-//! The scalar kernel: plain loops that specify the results of all other kernels. The chains of layers are in
-//! `forward`.
+//! The scalar kernel: plain loops that specify the results of all other kernels.
 
 use std::iter::zip;
 
-use super::Layers;
-use crate::nnue::architecture::Shape;
+use crate::nnue::architecture::{Activation, Shape, Topology};
 use crate::nnue::layers::{Dense, Head};
-use crate::nnue::paired::unpair_row;
-use crate::nnue::rows::{Accumulator, AllRows, ByteChanges, Changes, Rows};
+use crate::nnue::paired::unpair;
+use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
 /// See [`Kernels::update`](super::Kernels::update).
-pub(super) fn update<const L1: usize, const P: usize>(
-    rows: &Rows<'_, i16, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    added: &[u16],
-    removed: &[u16],
-) {
-    to.clone_from(from);
+pub(super) fn update(rows: &Rows<'_, i16>, from: &Accumulator, to: &mut Accumulator, added: &[u16], removed: &[u16]) {
+    to.copy_from(from);
+    let (neurons, psqt) = to.parts_mut();
     for &feature in added {
-        let row = &rows.neurons[usize::from(feature)];
-        zip(&mut to.neurons, row).for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));
-        zip(&mut to.psqt, rows.psqt(feature.into())).for_each(|(sum, &v)| *sum = sum.wrapping_add(v));
+        zip(&mut *neurons, rows.row(feature.into())).for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));
     }
     for &feature in removed {
-        let row = &rows.neurons[usize::from(feature)];
-        zip(&mut to.neurons, row).for_each(|(sum, &weight)| *sum = sum.wrapping_sub(weight));
-        zip(&mut to.psqt, rows.psqt(feature.into())).for_each(|(sum, &v)| *sum = sum.wrapping_sub(v));
+        zip(&mut *neurons, rows.row(feature.into())).for_each(|(sum, &weight)| *sum = sum.wrapping_sub(weight));
     }
-}
-
-/// See [`Kernels::update_with_bytes`](super::Kernels::update_with_bytes).
-pub(super) fn update_with_bytes<const L1: usize, const P: usize>(
-    rows: &Rows<'_, i16, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    added: &[u16],
-    removed: &[u16],
-    bytes: &ByteChanges<'_, L1>,
-) {
-    update(rows, from, to, added, removed);
-    for &feature in bytes.added {
-        zip(&mut to.neurons, bytes.row(feature)).for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight.into()));
-        zip(&mut to.psqt, rows.psqt(feature.into())).for_each(|(sum, &v)| *sum = sum.wrapping_add(v));
-    }
-    for &feature in bytes.removed {
-        zip(&mut to.neurons, bytes.row(feature)).for_each(|(sum, &weight)| *sum = sum.wrapping_sub(weight.into()));
-        zip(&mut to.psqt, rows.psqt(feature.into())).for_each(|(sum, &v)| *sum = sum.wrapping_sub(v));
-    }
+    *psqt = rows.psqt_after(*psqt, added, removed);
 }
 
 /// See [`Kernels::update_all`](super::Kernels::update_all).
-pub(super) fn update_all<const L1: usize, const P: usize>(
-    rows: &AllRows<'_, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    changes: &Changes<'_>,
-) {
+pub(super) fn update_all(rows: &AllRows<'_>, from: &Accumulator, to: &mut Accumulator, changes: &Changes<'_>) {
     update(&rows.pieces, from, to, changes.added, changes.removed);
-    let neurons = &mut to.neurons;
-    for &feature in changes.threat_inputs_added {
-        let row = unpair_row(&rows.threat_inputs.neurons[feature as usize]);
+    let (added, removed) = (changes.paired_added, changes.paired_removed);
+    let (neurons, psqt) = to.parts_mut();
+    for &feature in added {
+        let row = unpair(rows.paired.row(feature));
         zip(&mut *neurons, row).for_each(|(sum, w)| *sum = sum.wrapping_add(w.into()));
     }
-    for &feature in changes.threat_inputs_removed {
-        let row = unpair_row(&rows.threat_inputs.neurons[feature as usize]);
+    for &feature in removed {
+        let row = unpair(rows.paired.row(feature));
         zip(&mut *neurons, row).for_each(|(sum, w)| *sum = sum.wrapping_sub(w.into()));
     }
-    to.psqt = rows.psqt_after(from, changes);
+    *psqt = rows.paired.psqt_after(*psqt, added, removed);
 }
 
-/// See [`Kernels::forward`](super::Kernels::forward).
-pub(super) fn forward<L: Layers, const L1: usize>(
-    shape: &Shape,
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-) -> i32 {
-    L::scalar::<L1>(shape, head, own, other)
+/// The raw output for the accumulators of the side to move (`own`) and of the `other` side: the specification.
+pub fn forward(shape: &Shape, head: &Head, own: &[i16], other: &[i16]) -> i32 {
+    let mut input = vec![0; shape.inputs()];
+    zip(input.chunks_exact_mut(shape.inputs() / 2), [own, other])
+        .for_each(|(half, sums)| transform(shape.activation, sums, half));
+    trace(shape.topology, head, &input).1
+}
+
+/// Activation of one perspective's accumulator. Writes one number per sum, or one product per pair of sums, to `out`.
+#[inline(always)]
+pub fn transform(activation: Activation, sums: &[i16], out: &mut [u8]) {
+    let products = |out: &mut [u8], wide| {
+        let (first, second) = sums.split_at(sums.len() / 2);
+        zip(out, zip(first, second)).for_each(|(to, (&a, &b))| *to = product(a, b, wide));
+    };
+    match activation {
+        Activation::Crelu => zip(out, sums).for_each(|(to, &sum)| *to = sum.clamp(0, 127) as u8),
+        Activation::Screlu => zip(out, sums).for_each(|(to, &sum)| *to = product(sum, sum, false)),
+        Activation::Pairwise => products(out, false),
+        Activation::WidePairwise => products(out, true),
+    }
+}
+
+/// Runs the dense layers of any chain with scalar code. Returns the inputs of the second and of the last layer, and the
+/// output.
+pub fn trace(topology: Topology, head: &Head, input: &[u8]) -> ([Vec<u8>; 2], i32) {
+    if topology == Topology::Sfnnv16 {
+        let (mut first, mut second, mut output) = ([0; 32], [0; 32], [0]);
+        let mut activated = [0; 128];
+        affine(&head.first, input, &mut first);
+        square_and_clip(&first, 7, &mut activated[..64]);
+        affine(&head.second, &activated[..64], &mut second);
+        square_and_clip(&second, 6, &mut activated[64..]);
+        affine(&head.output, &activated, &mut output);
+        return ([activated[..64].to_vec(), activated.to_vec()], sfnnv16_output(output[0], &first));
+    }
+    let (second, skipping) = second_layer_inputs(topology, &sums(&head.first, input));
+    let last = activated(&sums(&head.second, &second));
+    let output = sums(&head.output, &last)[0].wrapping_add(skipping);
+    ([second, last], output)
+}
+
+/// The sums of a dense layer, before its activation.
+pub fn sums(layer: &Dense, inputs: &[u8]) -> Vec<i32> {
+    let mut sums = vec![0; layer.shape().outputs];
+    affine(layer, inputs, &mut sums);
+    sums
+}
+
+/// The inputs of the second layer, and the skip connection's share of the output, from the sums of the first layer.
+/// Not for [`Topology::Sfnnv16`], whose skip connection reads other outputs.
+pub fn second_layer_inputs(topology: Topology, sums: &[i32]) -> (Vec<u8>, i32) {
+    match topology {
+        Topology::Plain | Topology::Sfnnv16 => (activated(sums), 0),
+        Topology::Skip { squares } => {
+            let mut all = [0; 16];
+            all.copy_from_slice(sums);
+            let (activated, skipping) = skip_activation(&all, squares);
+            (activated.to_vec(), skipping)
+        }
+    }
+}
+
+/// Clipped ReLU of a layer's sums, padded with zeros to a multiple of 32.
+pub fn activated(sums: &[i32]) -> Vec<u8> {
+    let mut activated: Vec<u8> = sums.iter().map(|&sum| activate(sum)).collect();
+    activated.resize(sums.len().next_multiple_of(32), 0);
+    activated
+}
+
+/// The product of two sums clipped at 127 and divided by 128, or clipped at 255 and divided by 512 if they are `wide`.
+#[inline(always)]
+pub(super) fn product(a: i16, b: i16, wide: bool) -> u8 {
+    let (one, shift) = if wide { (255, 9) } else { (127, 7) };
+    let clip = |sum: i16| i32::from(sum.clamp(0, one));
+    ((clip(a) * clip(b)) >> shift) as u8
 }
 
 /// Activation of a layer of an SFNNv16 network: the squares of the sums, then the sums themselves, both clipped. The
@@ -106,7 +140,7 @@ pub(super) fn sfnnv16_output(output: i32, first: &[i32; 32]) -> i32 {
 /// Activation of the first layer of a pairwise network. Returns the inputs of the second layer, and the last output
 /// for the skip connection. A skip connection of 1.0 (127 * 64) is 600 units (times 16).
 #[inline(always)]
-pub(in crate::nnue) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u8; 32], i32) {
+pub(super) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u8; 32], i32) {
     let clipped = hidden.map(activate);
     let mut activated = [0; 32];
     if squares {
@@ -124,17 +158,8 @@ pub(in crate::nnue) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u
     (activated, skip as i32)
 }
 
-/// The second and the last layer. Inputs beyond the first layer's outputs must be zero.
-pub(super) fn second_and_output(head: &Head, input: &[u8; 32]) -> i32 {
-    let mut hidden = [0; 32];
-    affine(&head.second, input, &mut hidden);
-    let mut output = [0];
-    affine(&head.output, &hidden.map(activate), &mut output);
-    output[0]
-}
-
 /// `output = biases + weights * input`.
-pub(in crate::nnue) fn affine(layer: &Dense, input: &[u8], output: &mut [i32]) {
+pub(super) fn affine(layer: &Dense, input: &[u8], output: &mut [i32]) {
     assert_eq!(layer.shape().row(), input.len());
     assert!(layer.shape().outputs <= output.len() && input.len().is_multiple_of(16));
     let rows = layer.weights().chunks_exact(input.len());
@@ -152,6 +177,6 @@ pub(in crate::nnue) fn affine(layer: &Dense, input: &[u8], output: &mut [i32]) {
 
 /// The clipped ReLU between layers: weights are scaled by 64, activations by 127.
 #[inline(always)]
-pub(in crate::nnue) fn activate(sum: i32) -> u8 {
+pub(super) fn activate(sum: i32) -> u8 {
     (sum >> 6).clamp(0, 127) as u8
 }

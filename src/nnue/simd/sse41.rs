@@ -2,7 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::generic::{Isa, compiled_for, instructions};
+use super::compiled::compiled_for;
+use super::generic::{Isa, instructions};
 
 /// The instructions of this kernel.
 struct Sse41;
@@ -14,9 +15,6 @@ impl Isa for Sse41 {
     instructions! {
         fn load(from: *const u8) -> __m128i {
             _mm_loadu_si128(from.cast())
-        }
-        fn load_widened(from: *const i8) -> __m128i {
-            _mm_cvtepi8_epi16(_mm_loadl_epi64(from.cast()))
         }
         fn store(to: *mut u8, v: __m128i) {
             _mm_storeu_si128(to.cast(), v);
@@ -72,4 +70,4 @@ impl Isa for Sse41 {
     }
 }
 
-compiled_for! { "ssse3,sse4.1", Sse41: update update_with_bytes update_all forward }
+compiled_for! { "ssse3,sse4.1", Sse41: update update_all forward }

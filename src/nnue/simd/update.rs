@@ -1,181 +1,212 @@
 //! Updates of accumulators, for the abstract instructions of [`Isa`]. As in `generic`, all functions are inlined into
 //! functions that enable the instructions.
+//!
+//! A width is a number of tiles of as many registers as keep the sums of a tile, and narrower tiles of [`WIDTH_STEP`]
+//! columns at the end. Within a tile all loops have constant trip counts, so that the sums stay in registers.
 
-use super::generic::Isa;
+use super::generic::{Isa, width};
+use crate::nnue::architecture::WIDTH_STEP;
 use crate::nnue::paired::{UPPER_OFFSET, excess, lower_column};
-use crate::nnue::rows::{Accumulator, AllRows, ByteChanges, Changes, Rows};
+use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
 /// See [`Kernels::update`](super::Kernels::update). The most common lengths of the lists have specialised code.
 ///
 /// # Safety
 /// The processor must have the instructions of `I`.
 #[inline(always)]
-pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
-    rows: &Rows<'_, i16, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
+pub(super) unsafe fn update<I: Isa, const L1: usize>(
+    rows: &Rows<'_, i16>,
+    from: &Accumulator,
+    to: &mut Accumulator,
     added: &[u16],
     removed: &[u16],
 ) {
-    // SAFETY: the caller guarantees that the processor has the instructions.
+    let rows = &rows.with_width(width::<L1>(rows.width()));
+    // SAFETY: the caller guarantees the instructions.
     unsafe {
         match (added, removed) {
-            (&[a], &[r]) => apply::<I, L1, P>(rows, from, to, &[a], &[r], &ByteChanges::NONE),
-            (&[a], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a], &[r, s], &ByteChanges::NONE),
-            (&[a, b], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a, b], &[r, s], &ByteChanges::NONE),
-            _ => apply::<I, L1, P>(rows, from, to, added, removed, &ByteChanges::NONE),
+            (&[a], &[r]) => apply::<I>(rows, from, to, &[a], &[r]),
+            (&[a], &[r, s]) => apply::<I>(rows, from, to, &[a], &[r, s]),
+            (&[a, b], &[r, s]) => apply::<I>(rows, from, to, &[a, b], &[r, s]),
+            _ => apply::<I>(rows, from, to, added, removed),
         }
     }
 }
 
-/// Adds and subtracts all rows for one block of sums at a time, so that the sums stay in registers. See
-/// [`Kernels::update_with_bytes`](super::Kernels::update_with_bytes).
-///
-/// # Safety
-/// The processor must have the instructions of `I`.
+/// Adds and subtracts all rows for one tile of sums at a time.
 #[inline(always)]
-pub(super) unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
-    rows: &Rows<'_, i16, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
+unsafe fn apply<I: Isa>(
+    rows: &Rows<'_, i16>,
+    from: &Accumulator,
+    to: &mut Accumulator,
     added: &[u16],
     removed: &[u16],
-    bytes: &ByteChanges<'_, L1>,
 ) {
     let lanes = I::BYTES / 2;
-    // At most half of the registers, eight or sixteen. Every row fills at least four.
-    let max_block = I::REGISTERS / 2;
-    let registers = L1 / lanes;
-    let block = if registers.is_multiple_of(max_block) {
-        max_block
-    } else if registers.is_multiple_of(8) {
-        8
-    } else {
-        4
-    };
-    const { assert!(L1.is_multiple_of(128)) };
-    for start in (0..L1).step_by(block * lanes) {
-        // SAFETY: `start + block * lanes <= L1`, because the row is a whole number of blocks.
-        unsafe {
-            let mut sums = [I::splat(0); 16];
-            for (i, sum) in sums.iter_mut().enumerate().take(block) {
-                *sum = I::load(from.neurons.as_ptr().add(start + i * lanes).cast());
-            }
-            for &feature in added {
-                let row = rows.neurons[usize::from(feature)].as_ptr().add(start);
-                for (i, sum) in sums.iter_mut().enumerate().take(block) {
-                    *sum = I::add16(*sum, I::load(row.add(i * lanes).cast()));
-                }
-            }
-            for &feature in removed {
-                let row = rows.neurons[usize::from(feature)].as_ptr().add(start);
-                for (i, sum) in sums.iter_mut().enumerate().take(block) {
-                    *sum = I::sub16(*sum, I::load(row.add(i * lanes).cast()));
-                }
-            }
-            for &feature in bytes.added {
-                let row = bytes.row(feature).as_ptr().add(start);
-                for (i, sum) in sums.iter_mut().enumerate().take(block) {
-                    *sum = I::add16(*sum, I::load_widened(row.add(i * lanes)));
-                }
-            }
-            for &feature in bytes.removed {
-                let row = bytes.row(feature).as_ptr().add(start);
-                for (i, sum) in sums.iter_mut().enumerate().take(block) {
-                    *sum = I::sub16(*sum, I::load_widened(row.add(i * lanes)));
-                }
-            }
-            for (i, &sum) in sums.iter().enumerate().take(block) {
-                I::store(to.neurons.as_mut_ptr().add(start + i * lanes).cast(), sum);
-            }
+    // Half of the registers, eight or sixteen.
+    let tile = I::REGISTERS / 2;
+    let (width, (neurons, psqt)) = (rows.width(), to.parts_mut());
+    let (before, after) = (&from.neurons()[..width], &mut neurons[..width]);
+    // The values fill at most one register; plain code is as fast. They come first: at the end, the compiler would join
+    // the stores of all callers, and split the register.
+    *psqt = rows.psqt_after(*from.psqt(), added, removed);
+    let mut start = 0;
+    // SAFETY: `start + registers * lanes <= width` in both loops, because the width is a whole number of steps.
+    unsafe {
+        while start + tile * lanes <= width {
+            add_tile::<I>(start, tile, rows, before, after, added, removed);
+            start += tile * lanes;
+        }
+        while start < width {
+            add_tile::<I>(start, WIDTH_STEP / lanes, rows, before, after, added, removed);
+            start += WIDTH_STEP;
         }
     }
-    // The values fill at most one register; plain code is as fast.
-    let mut psqt = from.psqt;
-    for &feature in added.iter().chain(bytes.added) {
-        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature.into())) {
-            *sum = sum.wrapping_add(value);
-        }
-    }
-    for &feature in removed.iter().chain(bytes.removed) {
-        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature.into())) {
-            *sum = sum.wrapping_sub(value);
-        }
-    }
-    to.psqt = psqt;
 }
 
-/// See [`Kernels::update_all`](super::Kernels::update_all). Adds the rows of threat inputs first, as words of two
+/// [`apply`] for the columns of `registers` registers from `start` on; `registers` is a constant.
+///
+/// # Safety
+/// The processor must have the instructions of `I`, all rows the length of `from` and `to`, and the columns must exist.
+#[inline(always)]
+unsafe fn add_tile<I: Isa>(
+    start: usize,
+    registers: usize,
+    rows: &Rows<'_, i16>,
+    from: &[i16],
+    to: &mut [i16],
+    added: &[u16],
+    removed: &[u16],
+) {
+    let lanes = I::BYTES / 2;
+    // SAFETY: the caller guarantees the instructions and the columns.
+    unsafe {
+        let mut sums = [I::splat(0); 16];
+        for (i, sum) in sums.iter_mut().enumerate().take(registers) {
+            *sum = I::load(from.as_ptr().add(start + i * lanes).cast());
+        }
+        for &feature in added {
+            let row = rows.row(feature.into()).as_ptr().add(start);
+            for (i, sum) in sums.iter_mut().enumerate().take(registers) {
+                *sum = I::add16(*sum, I::load(row.add(i * lanes).cast()));
+            }
+        }
+        for &feature in removed {
+            let row = rows.row(feature.into()).as_ptr().add(start);
+            for (i, sum) in sums.iter_mut().enumerate().take(registers) {
+                *sum = I::sub16(*sum, I::load(row.add(i * lanes).cast()));
+            }
+        }
+        for (i, &sum) in sums.iter().enumerate().take(registers) {
+            I::store(to.as_mut_ptr().add(start + i * lanes).cast(), sum);
+        }
+    }
+}
+
+/// See [`Kernels::update_all`](super::Kernels::update_all). Adds the paired rows first, as words of two
 /// columns, then the rows of pieces, with separate columns.
 ///
 /// # Safety
 /// The processor must have the instructions of `I`.
 // CITE: ours: words of two columns need no shuffle to widen bytes.
 #[inline(always)]
-pub(super) unsafe fn update_all<I: Isa, const L1: usize, const P: usize>(
-    rows: &AllRows<'_, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
+pub(super) unsafe fn update_all<I: Isa, const L1: usize>(
+    rows: &AllRows<'_>,
+    from: &Accumulator,
+    to: &mut Accumulator,
     changes: &Changes<'_>,
 ) {
-    const { assert!(L1.is_multiple_of(512)) };
+    let width = width::<L1>(rows.pieces.width());
+    let rows = &rows.with_width(width);
+    let (neurons, psqt) = to.parts_mut();
+    let (before, after) = (&from.neurons()[..width], &mut neurons[..width]);
     // The sums use half of the sixteen registers, or of the thirty-two with 512 bits. Each pair contains the lower and
     // the upper columns of one register of words.
     let pairs = if I::BYTES == 64 { 8 } else { 4 };
-    // The same value in both halves of 32 bits.
-    let excess = (u32::from(excess(changes) as u16) * 0x1_0001).cast_signed();
-    for start in (0..L1).step_by(pairs * I::BYTES) {
-        // SAFETY: `start + pairs * BYTES <= L1`, because the row is a whole number of blocks. It is also a whole number
-        // of 64-column blocks, so a lower column plus `UPPER_OFFSET` is below `L1`.
-        unsafe {
-            let mut sums = [[I::splat(0); 2]; 8];
-            let sums = &mut sums[..pairs];
-            for &feature in changes.threat_inputs_added {
-                let row = rows.threat_inputs.neurons[feature as usize].as_ptr().add(start);
-                for (i, [words, upper]) in sums.iter_mut().enumerate() {
-                    let row = I::load(row.add(i * I::BYTES).cast());
-                    *words = I::add16(*words, row);
-                    *upper = I::add16(*upper, I::upper16(row));
-                }
-            }
-            for &feature in changes.threat_inputs_removed {
-                let row = rows.threat_inputs.neurons[feature as usize].as_ptr().add(start);
-                for (i, [words, upper]) in sums.iter_mut().enumerate() {
-                    let row = I::load(row.add(i * I::BYTES).cast());
-                    *words = I::sub16(*words, row);
-                    *upper = I::sub16(*upper, I::upper16(row));
-                }
-            }
-            let column = |i: usize| lower_column(start + i * I::BYTES);
-            for (i, [lower, upper]) in sums.iter_mut().enumerate() {
-                let from = from.neurons.as_ptr().add(column(i));
-                let words = I::sub16(*lower, I::splat(excess));
-                *lower = I::add16(I::load(from.cast()), I::sub16(words, I::raise16(*upper)));
-                *upper = I::add16(I::load(from.add(UPPER_OFFSET).cast()), *upper);
-            }
-            for &feature in changes.added {
-                let row = rows.pieces.neurons[usize::from(feature)].as_ptr();
-                for (i, [lower, upper]) in sums.iter_mut().enumerate() {
-                    let row = row.add(column(i));
-                    *lower = I::add16(*lower, I::load(row.cast()));
-                    *upper = I::add16(*upper, I::load(row.add(UPPER_OFFSET).cast()));
-                }
-            }
-            for &feature in changes.removed {
-                let row = rows.pieces.neurons[usize::from(feature)].as_ptr();
-                for (i, [lower, upper]) in sums.iter_mut().enumerate() {
-                    let row = row.add(column(i));
-                    *lower = I::sub16(*lower, I::load(row.cast()));
-                    *upper = I::sub16(*upper, I::load(row.add(UPPER_OFFSET).cast()));
-                }
-            }
-            for (i, &[lower, upper]) in sums.iter().enumerate() {
-                let to = to.neurons.as_mut_ptr().add(column(i));
-                I::store(to.cast(), lower);
-                I::store(to.add(UPPER_OFFSET).cast(), upper);
-            }
+    let mut start = 0;
+    // SAFETY: the caller guarantees the instructions. `start + pairs * BYTES <= width` in both loops, because the width
+    // is a whole number of steps of 64 columns.
+    unsafe {
+        while start + pairs * I::BYTES <= width {
+            update_tile::<I>(start, pairs, rows, before, after, changes);
+            start += pairs * I::BYTES;
+        }
+        while start < width {
+            update_tile::<I>(start, WIDTH_STEP / I::BYTES, rows, before, after, changes);
+            start += WIDTH_STEP;
         }
     }
     // The values fill at most one register; plain code is as fast.
-    to.psqt = rows.psqt_after(from, changes);
+    let with_pieces = rows.pieces.psqt_after(*from.psqt(), changes.added, changes.removed);
+    let (added, removed) = (changes.paired_added, changes.paired_removed);
+    *psqt = rows.paired.psqt_after(with_pieces, added, removed);
+}
+
+/// [`update_all`] for the columns of `pairs` pairs of registers from `start` on; `pairs` is a constant.
+///
+/// # Safety
+/// The processor must have the instructions of `I`, all rows the length of `from` and `to`, and the columns must exist
+/// and be whole blocks of 64.
+#[inline(always)]
+unsafe fn update_tile<I: Isa>(
+    start: usize,
+    pairs: usize,
+    rows: &AllRows<'_>,
+    from: &[i16],
+    to: &mut [i16],
+    changes: &Changes<'_>,
+) {
+    // The same value in both halves of 32 bits.
+    let excess = excess(changes.paired_added.len(), changes.paired_removed.len());
+    let excess = (u32::from(excess as u16) * 0x1_0001).cast_signed();
+    // SAFETY: the caller guarantees the instructions and the columns. A lower column plus `UPPER_OFFSET` is within the
+    // same block of 64 columns.
+    unsafe {
+        let mut sums = [[I::splat(0); 2]; 8];
+        let sums = &mut sums[..pairs];
+        for &feature in changes.paired_added {
+            let row = rows.paired.row(feature).as_ptr().add(start);
+            for (i, [words, upper]) in sums.iter_mut().enumerate() {
+                let row = I::load(row.add(i * I::BYTES).cast());
+                *words = I::add16(*words, row);
+                *upper = I::add16(*upper, I::upper16(row));
+            }
+        }
+        for &feature in changes.paired_removed {
+            let row = rows.paired.row(feature).as_ptr().add(start);
+            for (i, [words, upper]) in sums.iter_mut().enumerate() {
+                let row = I::load(row.add(i * I::BYTES).cast());
+                *words = I::sub16(*words, row);
+                *upper = I::sub16(*upper, I::upper16(row));
+            }
+        }
+        let column = |i: usize| lower_column(start + i * I::BYTES);
+        for (i, [lower, upper]) in sums.iter_mut().enumerate() {
+            let from = from.as_ptr().add(column(i));
+            let words = I::sub16(*lower, I::splat(excess));
+            *lower = I::add16(I::load(from.cast()), I::sub16(words, I::raise16(*upper)));
+            *upper = I::add16(I::load(from.add(UPPER_OFFSET).cast()), *upper);
+        }
+        for &feature in changes.added {
+            let row = rows.pieces.row(feature.into()).as_ptr();
+            for (i, [lower, upper]) in sums.iter_mut().enumerate() {
+                let row = row.add(column(i));
+                *lower = I::add16(*lower, I::load(row.cast()));
+                *upper = I::add16(*upper, I::load(row.add(UPPER_OFFSET).cast()));
+            }
+        }
+        for &feature in changes.removed {
+            let row = rows.pieces.row(feature.into()).as_ptr();
+            for (i, [lower, upper]) in sums.iter_mut().enumerate() {
+                let row = row.add(column(i));
+                *lower = I::sub16(*lower, I::load(row.cast()));
+                *upper = I::sub16(*upper, I::load(row.add(UPPER_OFFSET).cast()));
+            }
+        }
+        for (i, &[lower, upper]) in sums.iter().enumerate() {
+            let to = to.as_mut_ptr().add(column(i));
+            I::store(to.cast(), lower);
+            I::store(to.add(UPPER_OFFSET).cast(), upper);
+        }
+    }
 }

@@ -3,7 +3,8 @@
 
 use std::arch::wasm32::*;
 
-use super::generic::{Isa, compiled_for};
+use super::compiled::compiled_for;
+use super::generic::Isa;
 
 /// The instructions of this kernel.
 struct Simd128;
@@ -19,11 +20,6 @@ impl Isa for Simd128 {
     unsafe fn load(from: *const u8) -> v128 {
         // SAFETY: the caller guarantees that the sixteen bytes are valid.
         unsafe { v128_load(from.cast()) }
-    }
-    #[inline(always)]
-    unsafe fn load_widened(from: *const i8) -> v128 {
-        // SAFETY: the caller guarantees that the eight bytes are valid.
-        unsafe { i16x8_load_extend_i8x8(from) }
     }
     #[inline(always)]
     unsafe fn store(to: *mut u8, v: v128) {
@@ -230,4 +226,4 @@ unsafe fn add_widened_group(pairs: &mut PairSums, input: *const u8, weights: *co
     }
 }
 
-compiled_for! { "simd128", Simd128: update update_with_bytes update_all forward }
+compiled_for! { "simd128", Simd128: update update_all forward }

@@ -6,34 +6,45 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+#[cfg(any(test, feature = "gpu"))]
+use crate::nnue::Architecture;
 use crate::nnue::features::attack_inputs::AttackInputs;
-use crate::nnue::{Activation, Architecture, Features};
+use crate::nnue::{Activation, Features};
 
-/// Selects the instance of a function for the width of an architecture, from the engine's list of kinds of nets.
-/// Returns an error from the caller if nets of that kind cannot be trained.
+/// Passes the widths that code is compiled for to the macro `then`, preceded by the tokens in `given`.
+macro_rules! trainable_widths {
+    ($then:ident $(, $given:tt)*) => {
+        $then! { ($($given)*) 256 512 1024 1536 }
+    };
+}
+pub(in crate::train) use trainable_widths;
+
+/// Selects the instance of a function for the width of an architecture. Returns an error from the caller if nets of
+/// that width cannot be trained.
 macro_rules! of_width {
     ($function:ident, $architecture:ident) => {
-        $crate::nnue::architecture::kinds!(of_width, $function, $architecture)
+        $crate::train::model::shapes::trainable_widths!(of_width, $function, $architecture)
     };
-    (
-        ($function:ident $architecture:ident)
-        own { $($own:ident ($features:ident, $threat_inputs:ident, $l1:literal, $psqt:literal, $layers:ty);)+ }
-        others { $($other:ident $row:tt;)+ }
-    ) => {{
-        use $crate::nnue::architecture::NetKind;
-        match $architecture.kind() {
-            $(NetKind::$own => $function::<$l1>,)+
-            $(NetKind::$other)|+ => anyhow::bail!("{} cannot be trained", $architecture),
+    (($function:ident $architecture:ident) $($l1:literal)+) => {
+        match $architecture.l1 {
+            $($l1 => $function::<$l1>,)+
+            _ => anyhow::bail!("{} cannot be trained", $architecture),
         }
-    }};
+    };
 }
 pub(in crate::train) use of_width;
 
+macro_rules! list {
+    (() $($l1:literal)+) => { [$($l1),+] };
+}
+
+/// The trainable widths, in ascending order.
+pub const WIDTHS: [usize; 4] = trainable_widths!(list);
+
 /// Returns every architecture that can be trained.
+#[cfg(any(test, feature = "gpu"))]
 pub fn all() -> impl Iterator<Item = Architecture> {
-    let mut all: Vec<Architecture> = Architecture::own().filter_map(|own| own.trained()).collect();
-    all.dedup();
-    all.into_iter()
+    Architecture::own(&WIDTHS).filter_map(|own| own.trained())
 }
 
 /// Trainable kinds of features, by the name in the settings. Sets with fewer king buckets are selected by their number.
@@ -76,20 +87,10 @@ pub fn kind(features: Features) -> Features {
     FEATURES.iter().find(same).map_or(features, |&(_, of)| of)
 }
 
-/// Returns the trainable widths with features of this kind.
-fn widths(features: Features) -> Vec<usize> {
-    let with = all().filter(|shape| kind(shape.features) == kind(features));
-    let mut widths: Vec<usize> = with.map(|shape| shape.l1).collect();
-    widths.sort_unstable();
-    widths.dedup();
-    widths
-}
-
-/// Returns the trainable shapes as text: `HalfKP of width 128, 256 or 512; ...`.
+/// Returns the trainable shapes as text: `HalfKP or HalfKAv2_hm of width 128, 256 or 512`.
 pub fn names() -> String {
-    let sets = FEATURES.iter().map(|&(_, features)| (features, widths(features)));
-    let name = |(features, widths): (Features, Vec<usize>)| format!("{features} of width {}", list(&widths));
-    sets.map(name).collect::<Vec<_>>().join("; ")
+    let sets = FEATURES.map(|(_, features)| features);
+    format!("{} of width {}", list(&sets), list(&WIDTHS))
 }
 
 /// Formats choices as `1, 2 or 3`.
@@ -121,6 +122,74 @@ pub fn for_tests() -> impl Iterator<Item = Architecture> {
         .chain(attacks)
 }
 
+// Outputs of the first dense layer in a net with a skip connection: squares, clipped sums, and the skip output.
+
+// CITE: Stockfish 15.1's nets (SFNNv5) and nnue-pytorch.
+
+/// Index of the skip output of the first layer; the outputs before it are the inputs of the second layer.
+pub const SKIP: usize = 15;
+
+/// Value of a square of 1.0: the integers divide it by 2^19, where exact scaling would be (127 * 64)^2 / 127.
+pub const SQUARE: f32 = 127.0 / 128.0;
+
+/// Returns the inputs of the second layer: the squares of the sums, then the sums, both clipped, padded with zeros.
+#[inline(always)]
+pub fn squared_and_clipped<const SUMS: usize>(sums: &[f32; SUMS]) -> [f32; SUMS] {
+    const { assert!(SUMS >= 2 * SKIP) };
+    let mut out = [0.0; SUMS];
+    for unit in 0..SKIP {
+        out[unit] = (sums[unit] * sums[unit] * SQUARE).min(1.0);
+        out[SKIP + unit] = sums[unit].clamp(0.0, 1.0);
+    }
+    out
+}
+
+/// Backpropagates the deltas of the second layer's inputs to the first layer's sums, except the skip output.
+#[inline(always)]
+pub fn squared_and_clipped_backward<const SUMS: usize>(sums: &[f32; SUMS], deltas: &[f32; SUMS]) -> [f32; SUMS] {
+    let mut out = [0.0; SUMS];
+    for unit in 0..SKIP {
+        let sum = sums[unit];
+        if sum * sum * SQUARE < 1.0 {
+            out[unit] += 2.0 * SQUARE * sum * deltas[unit];
+        }
+        if sum > 0.0 && sum < 1.0 {
+            out[unit] += deltas[SKIP + unit];
+        }
+    }
+    out
+}
+
+// Scales of the integers in a net file.
+
+// CITE: Stockfish 12 and nnue-pytorch.
+
+/// Width of both hidden layers. With pairwise products the first one has fewer outputs.
+pub const HIDDEN: usize = 32;
+
+/// Fixed-point scale of activations and feature-transformer weights: 127 represents 1.0.
+pub const ACTIVATION_ONE: f32 = 127.0;
+/// Fixed-point scale of the hidden layers' weights: 64 represents 1.0.
+pub const WEIGHT_ONE: f32 = 64.0;
+/// Engine units represented by a float output of 1.0.
+pub const UNITS: f32 = 600.0;
+/// Raw integer output that represents a float output of 1.0.
+pub const OUTPUT_ONE: f32 = 16.0 * UNITS;
+
+/// Integer value that represents an activated accumulator of 1.0.
+pub fn input_one(activation: Activation) -> f32 {
+    match activation {
+        Activation::Crelu => ACTIVATION_ONE,
+        // Before truncation to an integer, which subtracts another half on average.
+        Activation::Screlu | Activation::Pairwise | Activation::WidePairwise => ACTIVATION_ONE * ACTIVATION_ONE / 128.0,
+    }
+}
+
+/// Integer value that represents a first-layer weight of 1.0. The layer's sums are 127 * 64 for 1.0.
+pub fn first_weight_one(activation: Activation) -> f32 {
+    WEIGHT_ONE * ACTIVATION_ONE / input_one(activation)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +205,6 @@ mod tests {
             assert_eq!(name, activation.to_string());
         }
         assert!(all().all(|shape| ACTIVATIONS.iter().any(|&(_, of)| of == shape.activation)));
-        assert_eq!(names(), "HalfKP of width 256; HalfKAv2_hm of width 256, 512, 1024 or 1536");
+        assert_eq!(names(), "HalfKP or HalfKAv2_hm of width 256, 512, 1024 or 1536");
     }
 }

@@ -80,7 +80,8 @@ pub fn base(settings: &Overrides, resume: bool, init: Option<&Path>) -> Result<A
 pub fn read_net(path: &Path) -> Result<(Network, Architecture)> {
     let net =
         Network::from_file(path).with_context(|| format!("{} is neither a checkpoint nor a net", path.shown()))?;
-    let Some(architecture) = net.architecture().trained() else {
+    let trained = net.architecture().trained().filter(|trained| shapes::WIDTHS.contains(&trained.l1));
+    let Some(architecture) = trained else {
         bail!(
             "{} is {}, which cannot be trained; trainable shapes: {}",
             path.shown(),
@@ -124,6 +125,9 @@ impl Config {
     pub fn architecture(&self) -> Result<Architecture> {
         let of = Architecture::of_settings;
         let (features, psqt) = (self.king_features()?, self.psqt);
+        if !shapes::WIDTHS.contains(&self.l1) {
+            bail!("l1 is {}, but must be {}", self.l1, shapes::list(&shapes::WIDTHS));
+        }
         let error = match of(features, self.l1, self.activation, self.buckets, psqt) {
             Ok(architecture) => return self.with_attacks(architecture),
             Err(error) => error,
@@ -131,7 +135,6 @@ impl Config {
         let activation = self.activation;
         let (setting, found) = match error.what {
             "features" => ("features", features.to_string()),
-            "width" => ("l1", self.l1.to_string()),
             "activation" => ("activation", activation.to_string()),
             "piece-square values" => bail!(
                 "psqt is {psqt}, which is not supported for {features} with l1 {} and activation {activation}",
