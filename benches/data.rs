@@ -7,8 +7,8 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use zoothera::board::Position;
 use zoothera::board::openings::random_walk;
+use zoothera::data::reader::EntryWriter;
 use zoothera::data::reader::{Format, read_records};
-use zoothera::data::writer::EntryWriter;
 use zoothera::data::{Entry, Filter};
 use zoothera::util::rng::SplitMix64;
 

@@ -11,9 +11,9 @@ mod names;
 mod numbers;
 #[cfg(feature = "full")]
 mod training;
-mod version;
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use clap::{Parser, Subcommand};
 
@@ -22,6 +22,7 @@ use crate::book::run::BookCommand;
 use crate::data::ops;
 #[cfg(feature = "full")]
 use crate::matches::args::MatchArgs;
+use crate::nnue::Kernel;
 use crate::review::explain::ExplainArgs;
 use crate::review::run::ReviewArgs;
 use crate::tools::analyse::AnalyseArgs;
@@ -44,7 +45,7 @@ pub use dispatch::run;
 /// Without a command, it runs the UCI protocol on standard input and output, as chess GUIs expect. UCI commands can
 /// be given as arguments; the engine runs them in order and exits.
 #[derive(Parser, Debug)]
-#[command(name = "zoothera", version, long_version = version::long(), max_term_width = 100)]
+#[command(name = "zoothera", version, long_version = long_version(), max_term_width = 100)]
 pub(crate) struct Cli {
     /// Command to run; UCI if absent.
     #[command(subcommand)]
@@ -196,6 +197,21 @@ pub(crate) enum DatagenCommand {
     Sample(crate::datagen::sample::SampleArgs),
     /// Play the engine against itself and write every position with its score and the game's result
     Selfplay(crate::datagen::selfplay::SelfplayArgs),
+}
+
+/// Version, source revision, target, and the kernels compiled into this binary.
+fn long_version() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        let kernels: Vec<_> = Kernel::ALL.into_iter().filter(|kernel| kernel.is_built()).map(Kernel::name).collect();
+        format!(
+            "{}\nrevision {}\ntarget   {}\nkernels  {}",
+            env!("CARGO_PKG_VERSION"),
+            env!("ZOOTHERA_REVISION"),
+            env!("ZOOTHERA_TARGET"),
+            kernels.join(" "),
+        )
+    })
 }
 
 #[cfg(test)]

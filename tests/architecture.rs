@@ -97,7 +97,8 @@ fn modules_use_only_modules_of_lower_layers() {
 }
 
 /// Modules whose files and folders do not use each other in circles.
-const ACYCLIC: &[&str] = &["search", "nnue"];
+const ACYCLIC: &[&str] =
+    &["board", "book", "datagen", "distill", "game", "gpu", "matches", "nnue", "search", "tools", "tune", "util"];
 
 /// The path of a file's module below `src`, such as `["nnue", "simd", "update"]`.
 fn module_path(file: &Path) -> Vec<String> {
@@ -233,6 +234,43 @@ fn circles_are_found_at_the_level_where_paths_differ() {
     let edges = [("a", "b"), ("b", "c"), ("c", "b"), ("d", "a")].map(|(from, to)| (from.to_owned(), to.to_owned()));
     assert_eq!(in_circles(&edges[..2]), Vec::<&str>::new());
     assert_eq!(in_circles(&edges), ["b", "c"]);
+}
+
+/// Files below `folder` with fewer than 40 lines, with the other files that use them: those in the same folder that
+/// name the file's module, and all that name it after its folder. Maps of modules are not counted.
+fn small_files(folder: &Path) -> Vec<(PathBuf, usize)> {
+    let texts: Vec<(PathBuf, String)> =
+        rust_files(folder).into_iter().map(|path| (path.clone(), text(&path))).collect();
+    let is_small = |(path, text): &&(PathBuf, String)| {
+        text.lines().count() < 40
+            && !["mod.rs", "main.rs", "lib.rs", "tests.rs"].iter().any(|name| path.ends_with(name))
+    };
+    let users = |path: &Path| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let parent = path.parent().unwrap_or(path);
+        let parent_name = parent.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let near = format!("{stem}::");
+        let far = [format!("{parent_name}::{stem}"), format!("{parent_name}::{{")];
+        let is_user = |(other, text): &&(PathBuf, String)| {
+            let names = |word: &String| text.contains(word.as_str());
+            other != path
+                && if other.starts_with(parent) {
+                    names(&near)
+                } else {
+                    names(&far[0]) || names(&far[1]) && names(&stem)
+                }
+        };
+        texts.iter().filter(is_user).count()
+    };
+    texts.iter().filter(is_small).map(|(path, _)| (path.clone(), users(path))).collect()
+}
+
+#[test]
+fn a_small_file_has_several_users() {
+    let small = small_files(&repository("src"));
+    assert!(!small.is_empty(), "no small files found");
+    let single: Vec<_> = small.iter().filter(|(_, users)| *users < 2).map(|(path, _)| path).collect();
+    assert!(single.is_empty(), "fewer than 40 lines for one user; join them with it: {single:?}");
 }
 
 #[test]

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use folder::Folder;
 use zoothera::board::openings::random_walk;
 use zoothera::board::{Move, Position};
+use zoothera::data::reader::EntryWriter;
 use zoothera::data::reader::Format;
 use zoothera::data::stream::{Options, Source, Stream};
 use zoothera::data::tree::{Encoder, PackedMove, Root};
-use zoothera::data::writer::EntryWriter;
 use zoothera::data::{Entry, Filter, Record};
 use zoothera::util::rng::SplitMix64;
 

@@ -79,6 +79,12 @@ async function run(args) {
   return code;
 }
 
+// A reader such as `head` may close the output early.
+process.stdout.on("error", (error) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(0);
+});
+
 const args = process.argv.slice(2);
 try {
   process.exitCode = await (args.length === 0 ? serve() : run(args));

@@ -3,15 +3,11 @@
 //! The words are rewritten before the parser reads them, so that every option is covered without a parser of its own.
 //! Options that count millions take `2M` as two million, which is 2.
 
-use std::any::TypeId;
 use std::ffi::OsString;
 
 use clap::{Arg, Command};
 
-/// Options whose unit is a million.
-const IN_MILLIONS: [&str; 6] = ["millions", "every", "checkpoint-every", "step-every", "warm-up", "block"];
-/// Options whose unit is not a number of things.
-const MEASURES: [&str; 8] = ["memory", "disk", "hash", "hours", "minutes", "movetime", "time", "score-unit"];
+use crate::util::arguments::in_digits;
 
 /// Replaces numbers with a suffix in the arguments of a command line, whose first word is the program.
 pub(super) fn expanded(command: &Command, words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
@@ -22,11 +18,11 @@ pub(super) fn expanded(command: &Command, words: impl IntoIterator<Item = OsStri
     for word in words {
         let text = word.to_str().unwrap_or("");
         if let Some(arg) = option.take() {
-            out.push(number(arg, text).map_or(word.clone(), OsString::from));
+            out.push(in_digits(arg, text).map_or(word.clone(), OsString::from));
             continue;
         }
         if let Some((name, value)) = text.strip_prefix("--").and_then(|rest| rest.split_once('=')) {
-            let value = find(command, name).and_then(|arg| number(arg, value));
+            let value = find(command, name).and_then(|arg| in_digits(arg, value));
             out.push(value.map_or(word.clone(), |value| format!("--{name}={value}").into()));
             continue;
         }
@@ -44,45 +40,6 @@ fn find<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
     let has_name =
         |arg: &&Arg| arg.get_long() == Some(name) || arg.get_all_aliases().unwrap_or_default().contains(&name);
     command.get_arguments().find(has_name)
-}
-
-/// The number in digits, if the option takes a number and the text is one with a suffix.
-fn number(arg: &Arg, text: &str) -> Option<String> {
-    let name = arg.get_long().unwrap_or("");
-    if !takes_number(arg) || MEASURES.contains(&name) {
-        return None;
-    }
-    let unit = text.chars().last()?;
-    let factor = match unit {
-        'k' | 'K' => 1e3,
-        'm' | 'M' => 1e6,
-        'g' | 'G' => 1e9,
-        _ => return None,
-    };
-    let digits = &text[..text.len() - 1];
-    if !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-        return None;
-    }
-    let value = digits.parse::<f64>().ok()? * factor;
-    Some(if IN_MILLIONS.contains(&name) { (value / 1e6).to_string() } else { value.to_string() })
-}
-
-/// Whether the values of an option are numbers.
-fn takes_number(arg: &Arg) -> bool {
-    let found = arg.get_value_parser().type_id();
-    [
-        TypeId::of::<u16>(),
-        TypeId::of::<u32>(),
-        TypeId::of::<u64>(),
-        TypeId::of::<usize>(),
-        TypeId::of::<i16>(),
-        TypeId::of::<i32>(),
-        TypeId::of::<i64>(),
-        TypeId::of::<f32>(),
-        TypeId::of::<f64>(),
-    ]
-    .iter()
-    .any(|number| found == *number)
 }
 
 #[cfg(all(test, feature = "full"))]

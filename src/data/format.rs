@@ -280,7 +280,7 @@ mod tests {
     use super::*;
     use crate::board::{CastlingMode, Position};
     use crate::data::entry::Entry;
-    use crate::data::writer::EntryWriter;
+    use crate::data::reader::EntryWriter;
 
     fn entries() -> Vec<Entry> {
         ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "4k3/8/8/8/8/8/4P3/4K3 b - - 0 9"]

@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::board::{CastlingMode, Position};
     use crate::data::entry::Entry;
-    use crate::data::network_board::board_of_entry;
+    use crate::data::entry::board_of_entry;
 
     #[test]
     fn factor_follows_the_last_at_sign() {

@@ -1,22 +1,18 @@
 //! Generation of training data by self-play on all cores.
 //!
 //! * [`sample`]: positions sampled from search trees, labelled with a static evaluation: many and cheap
-//!   ([`sample_buffer`] collects, labels and encodes them, [`made`] adds children by random moves, [`endgames`] chooses
-//!   starts of further games, [`noisy`] drops positions with a winning exchange)
+//! * [`selection`]: which positions: drops those with a winning exchange, adds children by random moves, and chooses
+//!   the starts of further games from endgames
 //! * [`selfplay`]: whole games, every position with the score of its search
-//! * [`workers`], [`store`]: writing of games in the order of their numbers, and the output file, which can be resumed
-//!   after any interruption
+//! * [`store`]: writing of games in the order of their numbers, and the output file, which can be resumed after any
+//!   interruption
 //!
 //! Openings, play, adjudication and worker threads are in [`crate::game`].
 //!
 //! Every game takes its random numbers from the seed and its own number, and starts with empty hash tables and
 //! histories. The data therefore depend on the seed and the settings, not on the number of threads or interruptions.
 
-pub mod endgames;
-pub mod made;
-pub mod noisy;
 pub mod sample;
-pub mod sample_buffer;
+pub mod selection;
 pub mod selfplay;
 pub mod store;
-pub mod workers;

@@ -9,16 +9,15 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 
-use super::workers::{self, OutputArgs, PlayedGame};
+use super::store;
+use super::store::{OutputArgs, PlayedGame};
 use crate::board::Position;
 use crate::data::entry::Entry;
 use crate::data::filter::{FilterArgs, remainder};
-use crate::data::reader::Format;
-use crate::data::writer::check_holds_unrelated;
-use crate::game::limits::MoveArgs;
-use crate::game::openings::{EvenOpenings, OpeningArgs};
-use crate::game::referee::{self, Answer, RuleArgs};
-use crate::game::workers::{Player, rng_of};
+use crate::data::reader::{Format, check_holds_unrelated};
+use crate::game::referee;
+use crate::game::referee::{Answer, MoveArgs, RuleArgs};
+use crate::game::workers::{EvenOpenings, OpeningArgs, Player, rng_of};
 use crate::nnue::Network;
 use crate::search::evaluate::unscaled;
 use crate::search::solo::Found;
@@ -82,7 +81,7 @@ pub fn run(args: &SelfplayArgs, network: &Arc<Network>) -> Result<()> {
         solo: Solo::new(network.clone(), args.output.hash as usize),
         format,
     };
-    workers::run(&args.output, &args.settings(network), new_player).map(|_| ())
+    store::run(&args.output, &args.settings(network), new_player).map(|_| ())
 }
 
 /// Plays games on one thread.

@@ -14,6 +14,11 @@ const MAX_BLOCK: f64 = 15.0;
 const MIN_BLOCK: f64 = 0.02;
 /// Rounds of a run whose blocks depend on the time.
 const ROUNDS: f64 = 6.0;
+/// Held-out positions without a limit of time, and at least with one.
+const MAX_HELD_OUT: u64 = 100_000;
+const MIN_HELD_OUT: u64 = 1000;
+/// Share of a limited time in which held-out positions are sampled.
+const HELD_OUT_SHARE: f64 = 0.05;
 
 /// Arguments of `distill`.
 #[derive(clap::Args, Clone, Debug)]
@@ -119,9 +124,10 @@ pub struct TrainingArgs {
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct MeasuringArgs {
-    /// Positions, of games that are not trained on, for the held-out loss
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub held_out: u64,
+    /// Positions, of games that are not trained on, for the held-out loss [default: 100,000, or with --hours as many as
+    /// are sampled in a twentieth of the time]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub held_out: Option<u64>,
     /// Rounds between matches against the best net so far; 0 for no matches [default: 8, or 0 with --hours below 1]
     #[arg(long, value_name = "ROUNDS")]
     pub match_every: Option<u32>,
@@ -157,6 +163,24 @@ impl DistillArgs {
     /// Whether the blocks depend on the time.
     pub fn scales_block(&self) -> bool {
         self.sampling.block.is_none() && self.hours.is_some()
+    }
+
+    /// Whether the number of held-out positions depends on the time.
+    pub fn scales_held_out(&self) -> bool {
+        self.measuring.held_out.is_none() && self.hours.is_some()
+    }
+
+    /// Held-out positions; those that measure the speed of sampling, if the number depends on the time.
+    pub fn held_out(&self) -> u64 {
+        let default = if self.hours.is_some() { MIN_HELD_OUT } else { MAX_HELD_OUT };
+        self.measuring.held_out.unwrap_or(default)
+    }
+
+    /// Held-out positions in a run of `hours` at `speed` sampled positions a second.
+    pub fn held_out_for(&self, hours: f64, speed: f64) -> u64 {
+        let positions = (3600.0 * hours * HELD_OUT_SHARE * speed) as u64;
+        // A round number, which a user can give as --held-out to repeat the run.
+        (positions / 1000 * 1000).clamp(MIN_HELD_OUT, MAX_HELD_OUT)
     }
 
     /// Rounds between matches; 0 for no matches.
@@ -294,6 +318,18 @@ mod tests {
         let given = args(&["--student", "new", "--hours", "2", "--block", "3"]);
         assert!(!given.scales_block() && given.block_positions() == 3_000_000 && given.match_every() == 8);
         assert_eq!(args(&["--student", "new"]).block(), 15.0);
+    }
+
+    #[test]
+    fn held_out_positions_are_scaled_to_the_time() {
+        let short = args(&["--student", "new", "--hours", "0.1"]);
+        assert!(short.scales_held_out() && short.held_out() == 1000);
+        // A twentieth of 360 s.
+        assert_eq!(short.held_out_for(0.1, 400.0), 7000);
+        assert_eq!((short.held_out_for(0.1, 1.0), short.held_out_for(10.0, 1e6)), (1000, 100_000));
+        let given = args(&["--student", "new", "--hours", "0.1", "--held-out", "5"]);
+        assert!(!given.scales_held_out() && given.held_out() == 5);
+        assert_eq!(args(&["--student", "new"]).held_out(), 100_000);
     }
 
     #[test]

@@ -6,18 +6,15 @@
 //! match against the best net so far.
 //!
 //! * [`args`]: the command line, and the defaults of training
-//! * [`folder`]: file names of a run
+//! * [`folder`]: the files of a run, and the results of each round
 //! * [`setup`]: checks before the first round
-//! * [`state`]: the results of each round
 //! * [`phases`]: the commands that a round runs
 //! * [`run`]: the rounds
-//! * [`report`]: lines for the terminal, a table, and [`chart`], a plot of loss and Elo
+//! * [`report`]: lines for the terminal, a table, and a plot of loss and Elo
 
 pub mod args;
-mod chart;
 mod folder;
 mod phases;
 mod report;
 pub mod run;
 mod setup;
-mod state;

@@ -74,12 +74,12 @@ impl Setup {
         sample::run(&args, &self.player(round)?, &self.teachers)
     }
 
-    /// Writes the held-out positions. Their seed differs from the seed of every block.
+    /// Writes the held-out positions, or continues their file. Their seed differs from the seed of every block.
     ///
     /// # Errors
     /// Fails as `datagen sample` does.
-    pub fn sample_held_out(&self) -> Result<()> {
-        let mut args = self.sample_args(&self.folder.held_out(), self.args.measuring.held_out, 1)?;
+    pub fn sample_held_out(&self, positions: u64) -> Result<()> {
+        let mut args = self.sample_args(&self.folder.held_out(), positions, 1)?;
         args.output.seed = self.seed(1, 0);
         args.made = 0.0;
         sample::run(&args, &self.player(1)?, &self.teachers).map(|_| ())

@@ -7,11 +7,12 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use super::args::DistillArgs;
-use super::report::{self, Pace};
+use super::folder::{Played, Round, State};
+use super::report;
+use super::report::Pace;
 use super::setup::Setup;
-use super::state::{Played, Round, State};
 use crate::tools::net;
-use crate::train::run::export;
+use crate::train::run::outputs;
 use crate::util::interrupt::{Interrupt, Interrupted};
 use crate::util::quantity::{short_number, short_time};
 use crate::util::text::Shown as _;
@@ -42,14 +43,8 @@ pub fn run(args: &DistillArgs, out: &mut impl Write, err: &mut impl Write) -> Re
         }
         error.context(format!("round {}", state.next()))
     };
-    let is_sampled = setup.folder.held_out().exists();
-    if !is_sampled {
-        let held_out = short_number(args.measuring.held_out as f64);
-        writeln!(err, "sampling {held_out} positions for the held-out loss")?;
-    }
-    setup.sample_held_out().map_err(|error| resumable(error, &state))?;
-    let seconds = (!is_sampled).then(|| started.elapsed().as_secs_f64());
-    setup.scale_block(&mut state, seconds)?;
+    let speed = setup.prepare_held_out(&mut state, err).map_err(|error| resumable(error, &state))?;
+    setup.scale_block(&mut state, started.elapsed().as_secs_f64(), speed)?;
     let args = &setup.args.clone();
     loop {
         state.seconds = before.0 + started.elapsed().as_secs_f64();
@@ -98,7 +93,7 @@ fn play_round(setup: &Setup, state: &State, err: &mut impl Write) -> Result<Roun
     writeln!(err, "{}", phase("training on", block * setup.learning.presentations, sampled))?;
     setup.train(number, &blocks).context("training")?;
     let trained = started.elapsed().as_secs_f64() - sampled;
-    let results = export::results(&setup.folder.checkpoint(number), &setup.folder.net(number))?;
+    let results = outputs::results(&setup.folder.checkpoint(number), &setup.folder.net(number))?;
     let held_out = setup.held_out_loss(number)?;
     Ok(Round {
         number,

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::args::{DistillArgs, Learning};
-use super::folder::Folder;
-use super::state::State;
+use super::folder::{Folder, State};
 use crate::board::opening_book::BUILTIN;
 use crate::data::label::{Judge, LabelNet, Labelling};
 use crate::nnue::{Network, hex_sha256};
@@ -19,6 +20,7 @@ use crate::util::claim::{Lock, OWN};
 use crate::util::cores;
 use crate::util::disk::free_bytes;
 use crate::util::identity::check_distinct;
+use crate::util::quantity::short_number;
 use crate::util::text::Shown as _;
 
 /// Upper bound on the bytes of a sample in a block.
@@ -107,21 +109,50 @@ impl Setup {
         Ok(state)
     }
 
-    /// Sets the size of a block, if it depends on the time: that of the state, or the size for the time that is left,
-    /// by the speed at which the held-out positions were sampled in `seconds`.
+    /// Samples the held-out positions, if they are missing, and returns the speed in positions a second, if it was
+    /// measured. With a limit of time, the first positions measure the speed, which determines how many follow.
+    ///
+    /// # Errors
+    /// Fails as `datagen sample` does, or if the state cannot be saved.
+    pub fn prepare_held_out(&self, state: &mut State, err: &mut impl Write) -> Result<Option<f64>> {
+        let started = Instant::now();
+        let is_new = !self.folder.held_out().exists();
+        let mut positions = state.held_out.unwrap_or(self.args.held_out());
+        if is_new {
+            writeln!(err, "sampling {} positions for the held-out loss", short_number(positions as f64))?;
+        }
+        self.sample_held_out(positions)?;
+        let speed = |positions: u64| is_new.then(|| positions as f64 / started.elapsed().as_secs_f64().max(1e-3));
+        if let (Some(hours), true, None) = (self.args.hours, self.args.scales_held_out(), state.held_out) {
+            let first = positions;
+            positions = self.args.held_out_for(hours, speed(positions).unwrap_or(self.slow_sampling()));
+            state.held_out = Some(positions);
+            state.save(&self.folder.state())?;
+            if positions > first {
+                writeln!(err, "sampling {} more", short_number((positions - first) as f64))?;
+            }
+            self.sample_held_out(positions)?;
+        }
+        Ok(speed(positions))
+    }
+
+    /// Positions sampled in a second by a busy machine: an estimate for a run that could not measure it.
+    fn slow_sampling(&self) -> f64 {
+        2000.0 * f64::from(self.threads)
+    }
+
+    /// Sets the size of a block, if it depends on the time: that of the state, or the size for the time that is left
+    /// after `elapsed` seconds of this process, by the `speed` in sampled positions a second.
     ///
     /// # Errors
     /// Fails if the state cannot be saved.
-    pub fn scale_block(&mut self, state: &mut State, seconds: Option<f64>) -> Result<()> {
+    pub fn scale_block(&mut self, state: &mut State, elapsed: f64, speed: Option<f64>) -> Result<()> {
         let Some(hours) = self.args.hours.filter(|_| self.args.scales_block()) else {
             return Ok(());
         };
         let block = state.block.unwrap_or_else(|| {
-            /// Positions sampled in a second by a thread of a busy machine.
-            const SLOW: f64 = 2000.0;
-            let slow = SLOW * f64::from(self.threads);
-            let speed = seconds.map_or(slow, |seconds| self.args.measuring.held_out as f64 / seconds.max(1e-3));
-            self.args.block_for(3600.0 * hours - state.seconds - seconds.unwrap_or(0.0), speed)
+            let left = 3600.0 * hours - state.seconds - elapsed;
+            self.args.block_for(left, speed.unwrap_or(self.slow_sampling()))
         });
         self.args.sampling.block = Some(block);
         state.block = Some(block);
@@ -204,6 +235,7 @@ fn settings(args: &DistillArgs, teachers: &[Judge], start: Option<&Network>) -> 
     let train_config = args.training.train_config.as_ref().map(hash).transpose()?;
     let (sampling, learning) = (&args.sampling, args.learning());
     let block = if args.scales_block() { "scaled to --hours".to_owned() } else { args.block().to_string() };
+    let held_out = if args.scales_held_out() { "scaled to --hours".to_owned() } else { args.held_out().to_string() };
     let settings = [
         ("teachers", format!("{teachers:?}")),
         ("block", block),
@@ -222,7 +254,7 @@ fn settings(args: &DistillArgs, teachers: &[Judge], start: Option<&Network>) -> 
         ("student", start.map_or_else(|| "new".to_owned(), |net| net.info().sha256)),
         ("books", books?.join(" ")),
         ("seed", args.seed.to_string()),
-        ("held-out", args.measuring.held_out.to_string()),
+        ("held-out", held_out),
         ("train-config", train_config.unwrap_or_default()),
     ];
     Ok(settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())

@@ -1,11 +1,9 @@
 //! Games of the engine against itself, as used by data generation, tuning and matches.
 //!
-//! * [`openings`]: starting positions, checked by a small search
-//! * [`limits`]: search limits of a move
-//! * [`referee`]: plays a game until the rules of chess or adjudication end it
+//! * [`referee`]: the limits of a move, a game until the rules of chess or adjudication end it, and the tally of games
 //! * [`ending`]: result and cause of a game's end
-//! * [`tally`]: games won, drawn and lost
-//! * [`workers`]: threads that play numbered games; the games are returned in order
+//! * [`workers`]: starting positions, checked by a small search, and threads that play numbered games; the games are
+//!   returned in order
 //!
 //! The random numbers of a game depend only on the seed and the number of the game, so results do not depend on the
 //! number of threads.
@@ -13,12 +11,6 @@
 // Reviews use it, also without the feature `full`.
 pub mod ending;
 #[cfg(feature = "full")]
-pub mod limits;
-#[cfg(feature = "full")]
-pub mod openings;
-#[cfg(feature = "full")]
 pub mod referee;
-#[cfg(feature = "full")]
-pub mod tally;
 #[cfg(feature = "full")]
 pub mod workers;

@@ -1,9 +1,13 @@
 //! Plays a game of the engine against itself until it ends.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use serde::{Deserialize, Serialize};
 
 use super::ending::{Cause, Ending};
 use crate::board::{Color, Move, Position};
+use crate::search::Limits;
 use crate::search::score::Value;
 use crate::search::solo::Found;
 
@@ -114,6 +118,79 @@ pub fn play(
     None
 }
 
+// Search limits of a move.
+
+/// Hard node limit divided by the soft limit. It stops an iteration that takes too long.
+const HARD_OVER_SOFT: u64 = 8;
+
+/// Arguments for the limits of a move.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct MoveArgs {
+    /// Nodes for each move
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub nodes: Option<u64>,
+    /// Nodes after which no new iteration starts; the search stops at eight times this number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub soft_nodes: Option<u64>,
+    /// Depth for each move in plies
+    #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(i32).range(1..=100))]
+    pub depth: Option<i32>,
+}
+
+impl MoveArgs {
+    /// Whether no limit is given.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_none() && self.soft_nodes.is_none() && self.depth.is_none()
+    }
+
+    /// The limits of a search; `default` nodes if no limit is given.
+    pub fn limits(&self, default: u64) -> Limits {
+        let hard = self.soft_nodes.map(|soft| soft.saturating_mul(HARD_OVER_SOFT));
+        Limits {
+            nodes: self.nodes.or(hard).or(self.is_empty().then_some(default)),
+            soft_nodes: self.soft_nodes,
+            depth: self.depth,
+            ..Limits::default()
+        }
+    }
+}
+
+// Games won, drawn and lost.
+
+/// Results of one player.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Games won.
+    pub won: u32,
+    /// Games drawn.
+    pub drawn: u32,
+    /// Games lost.
+    pub lost: u32,
+}
+
+impl Tally {
+    /// Counts a result of the player: -1, 0, 1.
+    pub fn count(&mut self, result: i8) {
+        *match result {
+            1 => &mut self.won,
+            0 => &mut self.drawn,
+            _ => &mut self.lost,
+        } += 1;
+    }
+
+    /// Adds another tally.
+    pub fn add(&mut self, other: Self) {
+        self.won += other.won;
+        self.drawn += other.drawn;
+        self.lost += other.lost;
+    }
+
+    /// All games.
+    pub fn games(&self) -> u32 {
+        self.won + self.drawn + self.lost
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,7 +235,7 @@ mod tests {
         let fen = "7k/8/5K2/6Q1/8/8/8/8 w - - 0 1";
         let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
         let mut solo = Solo::new(Network::embedded(), 1);
-        let limits = crate::game::limits::MoveArgs::default().limits(2000);
+        let limits = MoveArgs::default().limits(2000);
         let rules = RuleArgs { win_score: 40_000, ..rules() };
         let mut plies = 0;
         let stop = AtomicBool::new(false);

@@ -5,8 +5,7 @@
 //!
 //! * [`device`]: the choice between the processor and a card
 //! * `card`: finding and opening cards, and their errors
-//! * `tables`: a network's parameters in the layout of the shader
-//! * `evaluator`: static evaluations on a card
+//! * `evaluator`: a network's parameters in the layout of the shader, and static evaluations on a card
 //! * [`networks`]: evaluations for several threads, whose positions share batches
 
 #[cfg(all(feature = "gpu", target_family = "wasm"))]
@@ -18,8 +17,6 @@ pub mod device;
 #[cfg(feature = "gpu")]
 pub mod evaluator;
 pub mod networks;
-#[cfg(feature = "gpu")]
-mod tables;
 
 pub use device::{CardChoice, Device};
 

@@ -1,9 +1,11 @@
-//! Moves that a club player does not consider: walks of the king in the middlegame, and moves that give away the queen.
+//! Moves that a club player does not consider: walks of the king in the middlegame, moves that give away the queen, and
+//! captures that allow a mate.
 //!
 //! A level misses moves, but never those of its king, so that a few nodes and noise would often choose one. From 1300
-//! Elo on, the root excludes them.
+//! Elo on, the root excludes them. A capture of a piece that allows mate in two is a trap, which a level recognises
+//! with a probability that grows with its Elo.
 
-use super::{Level, attention, mix};
+use super::{Level, attention, mix, traps};
 use crate::board::{Color, Move, Position, Role, material};
 
 /// Material of the opponent's pieces (9, 5, 3, 3) from which a position is a middlegame.
@@ -12,11 +14,17 @@ const ATTACKERS: i32 = 13;
 const GIVEN_AWAY: i32 = 400;
 /// One in this many of such moves is considered.
 const ONE_SACRIFICE_IN: u64 = 4;
-/// Salt of the choice.
+/// Minimum gain by exchanges, in centipawns, of a capture that is tested for a mate in reply.
+const BAIT: i32 = 200;
+/// Salts of the choices.
 const SACRIFICES: u64 = 8;
+const BAITS: u64 = 9;
 
 /// Whether `level` considers `m`, a legal move. In check it considers all moves.
 pub fn considers(level: Level, position: &Position, m: Move) -> bool {
+    if is_seen_as_bait(level, position, m) {
+        return false;
+    }
     let oversight = level.handicap.oversight;
     if oversight == 0 || oversight > attention::CARELESS || position.in_check() {
         return true;
@@ -28,6 +36,45 @@ pub fn considers(level: Level, position: &Position, m: Move) -> bool {
     position.see_ge(m, -GIVEN_AWAY)
         || mates(position, m)
         || mix(level.seed.wrapping_add(SACRIFICES), key).is_multiple_of(ONE_SACRIFICE_IN)
+}
+
+/// Whether a move captures a piece and allows mate in two, and the level sees it. Depends only on the position and the
+/// seed.
+fn is_seen_as_bait(level: Level, position: &Position, m: Move) -> bool {
+    if level.handicap.oversight == 0 || !position.is_capture(m) || !position.see_ge(m, BAIT) {
+        return false;
+    }
+    let mut reached = position.clone();
+    reached.do_move(m);
+    let key = position.key() ^ u64::from(m.bits());
+    traps::sees_deep(level, mix(level.seed.wrapping_add(BAITS), key)) && mates_by_checks(&reached, 2)
+}
+
+/// Whether a move of a named opening is one that nobody should copy: a walk of the king, or a move that allows mate in
+/// two, such as 1.f3 e5 2.g4.
+pub(super) fn is_bad_theory(position: &Position, m: Move) -> bool {
+    let is_king = position.moved_piece(m).role == Role::King;
+    let mut reached = position.clone();
+    reached.do_move(m);
+    is_king && !position.in_check() && is_walk(position, m) || mates_by_checks(&reached, 2)
+}
+
+/// Whether the side to move mates in this number of moves with checks only.
+fn mates_by_checks(position: &Position, moves: u32) -> bool {
+    position.legal_moves().iter().any(|&m| {
+        if !position.gives_check(&position.check_info(), m) {
+            return false;
+        }
+        let mut reached = position.clone();
+        reached.do_move(m);
+        let replies = reached.legal_moves();
+        let mated = |&reply: &Move| {
+            let mut next = reached.clone();
+            next.do_move(reply);
+            mates_by_checks(&next, moves - 1)
+        };
+        replies.is_empty() || moves > 1 && replies.iter().all(mated)
+    })
 }
 
 /// Whether a move of the king gives up castling or leaves its shelter in a middlegame. A step on the first rank, or
@@ -80,6 +127,17 @@ mod tests {
         assert_eq!(considered(1500, open, "g1f2"), 0);
         let ending = "8/pp3kpp/8/8/8/8/PPP2KPP/8 w - - 0 30";
         assert_eq!(considered(1500, ending, "f2e3"), 100);
+    }
+
+    #[test]
+    fn bait_is_recognised_with_a_probability_that_grows_with_the_level() {
+        // Legal's mate: 5...Bxd1 6.Bxf7+ Ke7 7.Nd5#. With the pawn on c6 the queen can be taken.
+        let legal = "rn1qkbnr/1pp2ppp/p2p4/4N3/2B1P1b1/2N5/PPPP1PPP/R1BQK2R b KQkq - 0 5";
+        let shares = [500, 1000, 1500, 2100].map(|elo| considered(elo, legal, "g4d1"));
+        assert!(shares.is_sorted_by(|a, b| a > b) && shares[0] > 75 && shares[3] < 20, "{shares:?}");
+        assert_eq!(considered(3200, legal, "g4d1"), 100);
+        let sound = "rn1qkbnr/pp3ppp/2pp4/4N3/2B1P1b1/2N5/PPPP1PPP/R1BQK2R b KQkq - 0 5";
+        assert_eq!(considered(1500, sound, "g4d1"), 100);
     }
 
     #[test]

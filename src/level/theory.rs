@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::{Level, mix, traps};
+use super::{Level, habits, mix, traps};
 use crate::board::{Move, Position, Role};
 use crate::notation::named_lines::{self, Walker};
 
@@ -82,20 +82,24 @@ pub fn move_of(level: Level, position: &Position) -> Option<Move> {
     if let Some(m) = traps::answer(level, position) {
         return Some(m);
     }
-    let moves = theory().get(&position.key())?;
+    let is_sound = |(m, _): &&(Move, u32)| !habits::is_bad_theory(position, *m);
+    let moves: Vec<&(Move, u32)> = theory().get(&position.key())?.iter().filter(is_sound).collect();
     let random = |salt| mix(level.seed.wrapping_add(salt), position.key());
     // The probability of using theory decreases linearly from 1 at the first ply to 0.
     if random(USE_THEORY) % u64::from(theory_plies + 1) < u64::from(ply) {
         return None;
     }
     let lines: u32 = moves.iter().map(|(_, lines)| lines).sum();
+    if lines == 0 {
+        return None;
+    }
     let mut rest = (random(CHOICE) % u64::from(lines)) as u32;
     let chosen = moves.iter().find(|(_, lines)| {
         let is_chosen = rest < *lines;
         rest = rest.saturating_sub(*lines);
         is_chosen
     });
-    chosen.map(|&(m, _)| m)
+    chosen.map(|(m, _)| *m)
 }
 
 /// Whether `level` considers `m`, a legal move. Below [`DEVELOPING_ELO`], a level in the opening considers only
@@ -138,6 +142,20 @@ fn plies_played(position: &Position) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_level_copies_king_walks_and_moves_that_allow_mate() {
+        for elo in [800, 1500, 2100] {
+            for seed in 0..100 {
+                let level = Level::of(elo, seed);
+                for (line, bad) in [(["f3", "e5"], "Kf2"), (["f3", "e5"], "g4"), (["e4", "e5"], "Ke2")] {
+                    let position = after(&line);
+                    let chosen = move_of(level, &position).map(|m| position.san(m));
+                    assert_ne!(chosen.as_deref(), Some(bad), "{elo} {seed}");
+                }
+            }
+        }
+    }
 
     /// The position after moves in SAN.
     fn after(moves: &[&str]) -> Position {

@@ -22,7 +22,9 @@ enum Grade {
     Deep,
 }
 
-/// Salt of the choice.
+/// Plies of theory of a level that sees nearly every trap.
+const MOST_PLIES: u32 = 16;
+/// Salts of the choices.
 const FINDS: u64 = 6;
 const CHOICE: u64 = 7;
 
@@ -39,7 +41,7 @@ const fn trap(line: &'static str, answers: &'static [(&'static str, u32)], grade
 
 use Grade::{Deep, Known, Plain};
 
-const TRAPS: [Trap; 29] = [
+const TRAPS: [Trap; 33] = [
     // The early queen.
     trap("e4 e5 Qh5", &[("Nc6", 8), ("d6", 1), ("Nf6", 1)], Plain),
     trap("e4 e5 Qh5 Nc6 Bc4", &[("g6", 6), ("Qe7", 2), ("Qf6", 2)], Plain),
@@ -54,6 +56,10 @@ const TRAPS: [Trap; 29] = [
     trap("e4 e5 Nf3 d6 Bc4 Bg4 Nc3 g6 Nxe5", &[("dxe5", 1)], Deep),
     trap("e4 e5 Nf3 d6 Bc4 Bg4 Nc3 h6 Nxe5", &[("dxe5", 1)], Deep),
     trap("e4 e5 Nf3 d6 Bc4 Bg4 Nc3 Nc6 Nxe5", &[("Nxe5", 1)], Deep),
+    trap("e4 e5 Nf3 d6 Bc4 Bg4 Nc3 a6 Nxe5", &[("dxe5", 1)], Deep),
+    trap("e4 e5 Nf3 d6 Bc4 Bg4 h3 Bh5 Nc3 h6 Nxe5", &[("dxe5", 1)], Deep),
+    trap("e4 e5 Nf3 d6 Bc4 Bg4 h3 Bh5 Nc3 a6 Nxe5", &[("dxe5", 1)], Deep),
+    trap("e4 e5 Bc4 a6 Qf3", &[("Nf6", 3), ("Qf6", 1)], Plain),
     trap("e4 e5 Nf3 Nc6 Bc4 d6 Nc3 Bg4 h3 Bh5 Nxe5", &[("Nxe5", 1)], Deep),
     // Attacks on f7.
     trap("e4 e5 Nf3 Nc6 Bc4 Nf6 Ng5", &[("d5", 8), ("Bc5", 1)], Known),
@@ -115,6 +121,13 @@ pub(super) fn answer(level: Level, position: &Position) -> Option<Move> {
         is_chosen
     });
     chosen.map(|&(m, _)| m)
+}
+
+/// Whether a level sees through a trap that catches club players; `random` is a uniform number.
+pub(super) fn sees_deep(level: Level, random: u64) -> bool {
+    // The highest levels use no theory.
+    let plies = if level.handicap.theory == 0 { MOST_PLIES } else { level.handicap.theory };
+    random % 100 < chance(Deep, plies)
 }
 
 /// Probability in percent that a level finds an answer. `plies` is the depth of its theory: 2 at 500 Elo, one more for

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::clock::TimeControl;
-use super::sprt::{Bounds, EloModel};
-use crate::game::limits::MoveArgs;
-use crate::game::referee::RuleArgs;
+use super::score::{Bounds, EloModel};
+use super::side::TimeControl;
+use crate::game::referee::{MoveArgs, RuleArgs};
 
 /// Maximum number of plies without adjudication. The rules of chess end every game long before.
 const LONGEST: u32 = 3000;

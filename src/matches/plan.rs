@@ -8,9 +8,8 @@ use anyhow::{Result, ensure};
 use sha2::{Digest, Sha256};
 
 use super::args::MatchArgs;
-use super::clock::TimeControl;
-use super::side::{Side, name_apart};
-use super::sprt::Sprt;
+use super::score::Sprt;
+use super::side::{Side, TimeControl, name_apart};
 use crate::board::opening_book::{Book, Opening};
 use crate::board::{CastlingMode, Color};
 use crate::game::referee::RuleArgs;

@@ -6,12 +6,11 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::plan::Plan;
-use super::score::{Elo, Estimate, Score};
+use super::score::{Decision, Elo, Estimate, Score, Sprt};
 use super::side::Side;
-use super::sprt::{Decision, Sprt};
 use super::state::State;
 use crate::game::ending::Cause;
-use crate::game::tally::Tally;
+use crate::game::referee::Tally;
 
 /// The result of a match for player A.
 #[derive(Serialize)]

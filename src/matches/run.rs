@@ -10,12 +10,13 @@ use chrono::Utc;
 
 use super::args::MatchArgs;
 use super::plan::Plan;
-use super::report::{self, Report};
-use super::score::Score;
-use super::sprt::Sprt;
+use super::report;
+use super::report::Report;
+use super::score::{Score, Sprt};
 use super::state::State;
 use super::table::{PlayedGame, Searches, Table};
-use crate::game::workers::{self, Event};
+use crate::game::workers;
+use crate::game::workers::Event;
 use crate::util::append::AppendFile;
 use crate::util::cores;
 use crate::util::interrupt::{Interrupt, Interrupted};

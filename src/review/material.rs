@@ -186,16 +186,11 @@ pub(crate) fn list(parts: &[String]) -> String {
 /// Material that a line wins for `color`; `None` if the line does not become quiet within the horizon. Among equal
 /// results the earliest counts.
 pub(crate) fn swing(start: &Position, line: &[Move], color: Color) -> Option<Swing> {
-    swing_within(start, line, color, HORIZON)
-}
-
-/// The same with another horizon.
-pub(crate) fn swing_within(start: &Position, line: &[Move], color: Color, horizon: usize) -> Option<Swing> {
     let before = Balance::of(start, color);
     let mut position = start.clone();
     let mut found: Option<Swing> = None;
     let mut promoted = Bitboard::EMPTY;
-    for (ply, &m) in line.iter().take(horizon).enumerate() {
+    for (ply, &m) in line.iter().take(HORIZON).enumerate() {
         let moved = promoted.contains(m.from());
         promoted.discard(m.from());
         promoted.discard(m.to());
@@ -261,7 +256,7 @@ fn first_minor(start: &Position, line: &[Move], winner: Color) -> Option<Role> {
 }
 
 /// Whether the position is quiet: no check, no winning capture, no promotion.
-fn is_at_rest(position: &Position) -> bool {
+pub(crate) fn is_at_rest(position: &Position) -> bool {
     let wins = |m: &Move| m.promotion().is_some() || position.is_capture(*m) && position.see_ge(*m, 100);
     !position.in_check() && !position.legal_moves().iter().any(wins)
 }

@@ -46,6 +46,10 @@ const LONGEST_LINE: usize = 12;
 /// Maximum length of a refutation, in plies.
 const REFUTATION: usize = 5;
 
+/// Minimum number of points of winning chance that a move of opening theory loses if it has a bad mark. Grob's 1.g4,
+/// the worst first move with a name that people play, loses 15.
+const THEORY_BLUNDER: f64 = 20.0;
+
 /// Progress parts for the search of a position. Judging a move and evaluating its alternatives count one each.
 const LOOK: usize = 3;
 
@@ -238,7 +242,7 @@ fn played(game: &Game, looks: &[Option<Look>]) -> Vec<PlayedMove> {
 }
 
 /// Judges a move, and adds reasons if `detail` requires them. A move of opening theory has no bad mark, unless it is a
-/// blunder.
+/// large blunder.
 fn judge(
     played: &mut PlayedMove,
     position: &Position,
@@ -262,7 +266,7 @@ fn judge(
         second = good.map(|good| good.second);
     } else {
         let bad = searched.bad_mark(played.m);
-        played.mark = bad.filter(|mark| !in_theory || *mark == Mark::Blunder);
+        played.mark = bad.filter(|mark| !in_theory || *mark == Mark::Blunder && points >= THEORY_BLUNDER);
         played.better = better(position, before);
     }
     let Some(mark) = played.mark else { return };

@@ -52,6 +52,9 @@ pub(crate) use claim::Claim;
 /// Plies of a line that a sentence shows.
 const SHOWN: usize = 5;
 
+/// Minimum number of centipawns that a threat gains for each pawn that it wins.
+const GAINED: i32 = 40;
+
 /// A sentence with its kind and data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Reason {
@@ -188,6 +191,13 @@ impl Gain {
         let (mate, line) = (mate_for(look.score), look.pv().to_vec());
         let won = gain.filter(|won| won.points >= 2 && winning(look.score) > 50.0);
         (mate.is_some() || won.is_some()).then_some(Self { mate, won, line })
+    }
+
+    /// The same, if the material also improves the score. `without` is the score without the pass, from the view of the
+    /// side that threatens.
+    fn real(passed: &Passed, without: Score) -> Option<Self> {
+        let gained = rank(passed.look.score) - rank(without);
+        Self::of(passed).filter(|gain| gain.mate.is_some() || gained >= GAINED * gain.points())
     }
 
     fn points(&self) -> i32 {

@@ -208,7 +208,8 @@ impl Worker {
 
     /// Corrects later evaluations by the result of the search. This applies where the result is a bound on the right
     /// side of the evaluation and does not come from a capture, which a static evaluation cannot foresee.
-    // CITE: form and amounts: SF-2026-08.
+    // CITE: amounts: SF-2026-08. There, a best move counts only if its value is above the evaluation; here, also
+    // one below it inside the window.
     pub fn learn_correction<N: NodeType>(&mut self, node: &Node<N>, best: Option<Move>) {
         let Frame { in_check, excluded, static_eval, keys, .. } = self.stack[0];
         if in_check || excluded.is_some() || static_eval == NONE {

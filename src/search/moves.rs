@@ -174,7 +174,8 @@ impl Worker {
     }
 
     /// Late move pruning: late moves of a shallow node almost never matter, because the good ones are ordered first.
-    // CITE: origin of the idea not recorded; form and figures: SF-2026-08.
+    // CITE: origin of the idea not recorded; figures: SF-2026-08. There the move that reaches the limit is still
+    // searched, and quiet evasions of check are never skipped.
     #[inline]
     fn is_late<N: NodeType>(node: &Node<N>, count: i32) -> bool {
         let limit = params::lmp_base() + node.depth * node.depth;
@@ -290,7 +291,7 @@ impl Worker {
     }
 
     /// Whether the move only shuffles a piece back and forth. Such lines are endless, so they are not extended.
-    // CITE: Stockfish (2025); figures: SF-2026-08.
+    // CITE: Stockfish (2025); figures: SF-2026-08, less its condition that the last null move is six plies ago.
     fn is_shuffling(&self, m: Move) -> bool {
         if self.position.is_noisy(m)
             || self.position.halfmoves() < params::sing_shuffle_halfmoves() as u32
@@ -381,7 +382,7 @@ impl Worker {
     }
 
     /// Value of the node after its moves: mate and stalemate, history updates, and the table entry.
-    // CITE: form: SF-2026-08.
+    // CITE: form: SF-2026-08, which also stores mates and stalemates, six plies deeper.
     fn finish<N: NodeType>(
         &mut self,
         node: &mut Node<N>,
@@ -478,7 +479,8 @@ pub(super) fn reduction<N: NodeType>(f: &ReductionFacts<N>) -> i32 {
     let flag = i32::from;
     let mut r = c.reduction;
     // A node that is or was on a principal variation needs the full depth more often.
-    // CITE: Stockfish (2019). There, part of this term (929) applies before shallow pruning; here no part does.
+    // CITE: Stockfish (2019). There, part of this term (929) applies before shallow pruning; here no part does. A
+    // missing score of the table counts as above alpha there, but not here.
     if rules::reduce_pv() && f.tt_pv {
         r -= params::red_ttpv()
             + flag(N::PV) * params::red_ttpv_pv()

@@ -77,7 +77,8 @@ impl Worker {
 
     /// Hindsight depth: one ply more if the previous move was reduced by several plies and the opponent's evaluation
     /// did not get worse. One ply less if it was reduced and the sum of both sides' evaluations is large.
-    // CITE: Stockfish (January 2025); form and figures: SF-2026-08, the sum close to it (166).
+    // CITE: Stockfish (January 2025); figures: SF-2026-08, the sum close to it (166). There it applies in check too,
+    // with the evaluation of two plies earlier.
     fn adjust_depth<N: NodeType>(&mut self, node: &mut Node<N>) {
         let before = self.stack[-1];
         if before.reduction >= params::hind_deeper_plies() && !node.worsening {
@@ -102,7 +103,8 @@ impl Worker {
 
     /// Step 6. Razoring: the evaluation is so far below alpha that only captures could raise the value to alpha.
     /// Quiescence search shows whether one does.
-    // CITE: Birmingham, Kent, "Tree-searching and tree-pruning techniques" (1977); form and figures: SF-2026-08.
+    // CITE: Birmingham, Kent, "Tree-searching and tree-pruning techniques" (1977); figures: SF-2026-08. There it also
+    // applies in singular searches and against a win or loss by force.
     #[inline(always)]
     pub(super) fn razor<N: NodeType>(&mut self, node: &Node<N>) -> Step {
         let margin = params::razor_base() + params::razor_depth2() * node.depth * node.depth;
@@ -119,8 +121,8 @@ impl Worker {
 
     /// Step 7. Reverse futility pruning: the evaluation is so far above beta that the opponent is unlikely to recover
     /// the difference in the remaining depth.
-    // CITE: Heinz, "Extended futility pruning" (1998), seen from the other side, as is common today; form and figures:
-    // SF-2026-08, the returned value: Stockfish 18.
+    // CITE: Heinz, "Extended futility pruning" (1998), seen from the other side, as is common today; figures:
+    // SF-2026-08, where it also applies in singular searches; the returned value: Stockfish 18.
     #[inline(always)]
     pub(super) fn reverse_futility<N: NodeType>(&self, node: &Node<N>) -> Step {
         let margin = reverse_futility_margin(node);
@@ -195,6 +197,8 @@ impl Worker {
     /// full search.
     // CITE: Buro, "ProbCut" (1995); Jiang, Buro (2003) for chess; captures only, after a quiescence search: Stockfish.
     // Depths: SF-2026-08; margins: SF-17.1. The cutoff by the table's score alone: Stockfish (2021), margin SF-17.1.
+    // In SF-2026-08 both also apply in PV and singular searches, and the latter in check. A capture that wins by force
+    // does not end the node there.
     pub fn probcut<N: NodeType>(&mut self, node: &Node<N>) -> Step {
         if N::PV || !rules::probcut() || self.stack[0].excluded.is_some() || score::is_decisive(node.beta) {
             return Ok(());
@@ -259,6 +263,7 @@ mod tests {
     use super::*;
     use crate::board::Position;
     use crate::search::tests::{uci, worker};
+    use crate::search::tt::TableEntry;
 
     /// Depth of a node of depth 6 after a move that was reduced by `reduction`, with the static evaluations of the
     /// parent and of the node, each for its side to move.
@@ -272,6 +277,42 @@ mod tests {
             w.adjust_depth(&mut node);
             node.depth
         })
+    }
+
+    /// Result, nodes and value of `null_from_ply` after step 8 at a node of `depth` whose evaluation is far above beta.
+    /// Null moves are tried from ply `from` on.
+    fn null_move_at(depth: i32, from: usize) -> (bool, u64, usize) {
+        let mut w = worker(&Position::startpos());
+        w.null_from_ply = from;
+        let m = uci(&w, "e2e4");
+        w.child(m, |w| {
+            let eval = w.evaluate();
+            w.stack[0].static_eval = eval;
+            // With a quiet move in the table, reverse futility does not end the verification at once.
+            let best = Some(uci(w, "e7e5"));
+            let entry = TableEntry { best, score: 0, eval, depth: 0, bound: Bound::None, pv: false };
+            w.request.table.store(w.table_key(), entry);
+            let beta = eval - 600;
+            let mut node = Node::<NullWindow>::new(beta - 1, beta, depth, true);
+            node.eval = eval;
+            let before = w.nodes;
+            let cut = matches!(w.null_move(&node), Err(Exit::Cut(value)) if value >= beta);
+            (cut, w.nodes - before, w.null_from_ply)
+        })
+    }
+
+    #[test]
+    fn null_move_is_verified_at_high_depth_and_not_during_a_verification() {
+        let verified_from = params::nmp_verify_depth();
+        for depth in [verified_from - 1, verified_from] {
+            // A null move is not tried before the ply from which a verification allows it.
+            assert_eq!(null_move_at(depth, 2), (false, 0, 2));
+            let (cut, nodes, from) = null_move_at(depth, 0);
+            assert!(cut && nodes > 0 && from == 0, "{depth}: {cut} {nodes} {from}");
+        }
+        // Within a verification the null move alone decides. Outside of one, the node is searched too, at high depth.
+        assert_eq!(null_move_at(verified_from - 1, 0).1, null_move_at(verified_from - 1, 1).1);
+        assert!(null_move_at(verified_from, 0).1 > null_move_at(verified_from, 1).1);
     }
 
     #[test]

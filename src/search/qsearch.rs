@@ -1,7 +1,8 @@
 //! Quiescence search: noisy moves only (all evasions in check), until the position is quiet enough for a static
 //! evaluation.
 // CITE: Shannon (1950), Harris (1975), Beal (1990). Form: SF-2026-08, except that quiet evasions are limited and
-// pruned by history as in Stockfish 16.1 and 17. Figures: see the group in the table of parameters.
+// pruned by history as in Stockfish 16.1 and 17, and that stalemates are not recognised. Figures: see the group in the
+// table of parameters.
 
 use super::history::PieceSquare;
 use super::movepick::MovePicker;

@@ -7,12 +7,14 @@
 pub(crate) mod analyse;
 pub(crate) mod args;
 pub mod bench;
-pub(crate) mod cpu;
 pub(crate) mod epd;
 pub(crate) mod eval;
 pub(crate) mod game_record;
 pub(crate) mod genfens;
 pub(crate) mod net;
+pub(crate) mod net_numbers;
+#[cfg(feature = "full")]
+pub(crate) mod net_picture;
 pub(crate) mod perft;
 pub(crate) mod play;
 pub(crate) mod prompt;

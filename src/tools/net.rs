@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::load_network;
+use super::net_numbers::NumberFormat;
+#[cfg(feature = "full")]
+use super::net_picture;
+use super::{load_network, net_numbers};
 use crate::nnue::{AttackInputs, KIND, NetInfo, Network, ThreatInputs, hex_sha256};
 use crate::util::atomic::write_over;
 use crate::util::identity::check_distinct;
@@ -40,6 +43,18 @@ pub enum NetCommand {
         /// Write every number uncompressed
         #[arg(long, conflicts_with = "compress")]
         decompress: bool,
+        /// Form of the file; all but nnue are plain little-endian numbers, and their layout is printed
+        #[arg(long, value_enum, default_value = "nnue", conflicts_with_all = ["compress", "decompress"])]
+        format: NumberFormat,
+    },
+    /// Draw the first layer as a picture: for each unit a board for each kind of piece
+    #[cfg(feature = "full")]
+    Picture {
+        /// PNG file to write
+        file: PathBuf,
+        /// Network to draw instead of the embedded one
+        #[arg(long, value_name = "FILE")]
+        net: Option<PathBuf>,
     },
 }
 
@@ -51,7 +66,21 @@ pub fn run(command: &NetCommand, out: &mut dyn Write) -> Result<()> {
     match command {
         NetCommand::Info { file } => info(file, out),
         NetCommand::Verify { file } => verify(file, out),
-        NetCommand::Export { file, net, compress, decompress } => {
+        #[cfg(feature = "full")]
+        NetCommand::Picture { file, net } => {
+            check_distinct(&[file], &net.as_deref().into_iter().collect::<Vec<_>>())?;
+            let network = load_network(net.as_deref())?;
+            let limit = net_picture::write(&network, file)?;
+            let architecture = network.architecture();
+            Ok(writeln!(out, "{}: {architecture}, full colour at a weight of {limit:.0}", file.shown())?)
+        }
+        NetCommand::Export { file, net, format, .. } if *format != NumberFormat::Nnue => {
+            check_distinct(&[file], &net.as_deref().into_iter().collect::<Vec<_>>())?;
+            let network = load_network(net.as_deref())?;
+            let layout = net_numbers::export(&network, *format, file)?;
+            Ok(writeln!(out, "{}", net_numbers::summary(&network, file, &layout))?)
+        }
+        NetCommand::Export { file, net, compress, decompress, .. } => {
             let compression = match (compress, decompress) {
                 (true, _) => Compression::Leb128,
                 (_, true) => Compression::None,
@@ -71,8 +100,8 @@ pub fn run(command: &NetCommand, out: &mut dyn Write) -> Result<()> {
 /// Fails if the file is not a valid network or a write fails.
 fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     #[cfg(feature = "full")]
-    if crate::train::run::info::is_checkpoint(path)? {
-        return crate::train::run::info::write(path, out);
+    if crate::train::run::outputs::is_checkpoint(path)? {
+        return crate::train::run::outputs::describe(path, out);
     }
     let info = load(path)?;
     writeln!(out, "File          {}", path.shown())?;

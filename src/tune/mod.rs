@@ -2,13 +2,11 @@
 //!
 //! [`spsa`] is the optimiser, and [`screen`] the experiment that measures which parameters matter. Both are independent
 //! of chess. In builds with the feature `tune`, `run` and `screening` feed them with the results of games. `duel` plays
-//! the games in the processes of `players`, because parameters are global to a process. `state` saves and loads the
+//! the games in processes of their own, because parameters are global to a process. `state` saves and loads the
 //! progress.
 
 #[cfg(feature = "tune")]
 pub mod duel;
-#[cfg(feature = "tune")]
-mod players;
 #[cfg(feature = "tune")]
 pub mod run;
 pub mod screen;

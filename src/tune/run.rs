@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail, ensure};
 
-use super::duel::{self, DuelArgs, MatchRequest};
-use super::players::Players;
+use super::duel::{DuelArgs, MatchRequest, Players};
 use super::spsa::{Spsa, Tuned};
-use super::state::{self, positive, tunable};
-use crate::game::tally::Tally;
-use crate::search::params::{self, LAST_RATE};
+use super::state::{positive, tunable};
+use super::{duel, state};
+use crate::game::referee::Tally;
+use crate::search::params;
+use crate::search::params::LAST_RATE;
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::short_time;
 use crate::util::rng::SplitMix64;

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::duel::{self, DuelArgs, MatchRequest};
-use super::players::Players;
+use super::duel::{DuelArgs, MatchRequest, Players};
 use super::screen::{Factor, MatchPlan, Screen};
-use super::state::{self, positive, screenable, tunable};
+use super::state::{positive, screenable, tunable};
+use super::{duel, state};
 use crate::search::params::Parameter;
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::short_time;

@@ -1,27 +1,27 @@
 //! The engine thread: executes commands in order. It waits for a search only before it starts the next one.
 
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crossbeam::channel::Receiver;
 
 use super::command::{Command, Extra, PositionCommand};
-use super::evalfile::EMBEDDED_NAME;
-use super::extra;
-use super::go::{self, GoCommand};
-use super::mailbox::{Mailbox, Message};
-use super::options::{self, Change, OPTIONS, UciOption};
-use super::output::Output;
+use super::go::GoCommand;
+use super::options::{Change, OPTIONS, Settings, UciOption};
+use super::output::{Audience, Output};
+use super::player::EMBEDDED_NAME;
 use super::print::{PrintOptions, Printer};
+use super::reader::{Mailbox, Message, Progress, Reader};
 use super::resources::{Postponed, report_hash, report_threads};
-use super::settings::Settings;
-use super::terminal::Audience;
+use super::{extra, go, options};
 use crate::board::Position;
 use crate::nnue::Network;
 #[cfg(feature = "tune")]
 use crate::search::rules;
 use crate::search::{Limits, ThreadPool, params};
 use crate::tools;
+use crate::util::sync::Mutex;
 use crate::util::text::excerpt;
 use crate::util::{polling, reason};
 
@@ -295,7 +295,7 @@ impl Engine {
         match extra {
             Extra::Display => self.output.line(self.position.diagram().trim_end()),
             Extra::Help => self.output.line(extra::help()),
-            Extra::Cpu => self.output.line(tools::cpu::report().trim_end()),
+            Extra::Cpu => self.output.line(tools::bench::cpu_report().trim_end()),
             Extra::Eval => {
                 let network = self.pool().network();
                 self.output.line(tools::eval::explain(&self.position, &network).trim_end());
@@ -409,4 +409,44 @@ fn set_parameter(name: &str, _value: Option<&str>) -> Result<(), String> {
 
 fn unknown_option(name: &str) -> String {
     format!("setoption: unknown option '{}'; type 'help' for the list", excerpt(name))
+}
+
+// UCI on a platform with neither threads nor blocking input: a WebAssembly module in a browser's worker.
+//
+// The host calls [`Session::serve`] whenever input has arrived. The engine then executes the lines that it can read,
+// and returns. During a search it reads further lines, if the host can deliver any, so that `stop` ends the search at
+// once.
+
+/// The engine between two calls of the host.
+pub struct Session {
+    reader: Arc<Mutex<Reader>>,
+    engine: Engine,
+    messages: Receiver<Message>,
+}
+
+impl Session {
+    /// A session on an input whose reads never block. `reaches_search` is whether lines can arrive during a search. If
+    /// they cannot, the host must be able to end the instance. `exit` ends the process after `quit`.
+    pub fn new(input: impl Read + Send + 'static, output: &Output, reaches_search: bool, exit: fn()) -> Self {
+        let (mailbox, messages) = Mailbox::new();
+        let reader = Reader::new(input, mailbox.clone(), output.clone(), false, exit);
+        let reader = Arc::new(Mutex::new(reader));
+        let during_search = reader.clone();
+        polling::set_host(reaches_search, move || {
+            // The reader is not locked during a search: `serve` locks it only to read, and reading starts no search.
+            while during_search.lock().read_command() == Progress::Read {}
+        });
+        Self { reader, engine: Engine::new(output.clone(), mailbox, Audience::Gui), messages }
+    }
+
+    /// Executes all lines that have arrived. Returns false once no line follows.
+    pub fn serve(&mut self) -> bool {
+        loop {
+            let progress = self.reader.lock().read_command();
+            self.engine.run_pending(&self.messages);
+            if progress != Progress::Read {
+                return progress == Progress::Nothing;
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::words::Words;
+use super::command::Words;
 use crate::board::{Color, Move, Position};
 use crate::search::limits::{Limits, SideClock};
 use crate::util::text::excerpt;

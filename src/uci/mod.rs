@@ -1,49 +1,41 @@
 //! UCI: the protocol on standard input and output.
 //!
-//! There are three threads. The [`reader`] parses lines ([`words`], [`command`], [`go`]), executes commands at once
-//! where the protocol requires it, and queues the rest in the [`mailbox`]. The [`engine`] executes them in order,
-//! checks options against one table ([`options`]), and starts searches, which report to a printer ([`mod@print`],
-//! [`terminal`]). The writer thread prints all output ([`output`]). At the end of the input, the queued commands are
-//! still executed; `quit` and a closed output end the process at once.
+//! There are three threads. The [`reader`] parses lines ([`command`], [`go`]), executes commands at once where the
+//! protocol requires it, and queues the rest. The [`engine`] executes them in order, checks options against one table
+//! ([`options`]), and starts searches, which report to a printer ([`mod@print`]). The writer thread prints all output
+//! ([`output`]). At the end of the input, the queued commands are still executed; `quit` and a closed output end the
+//! process at once.
 //!
-//! A host without threads that cannot wait for input either, such as a browser, runs a [`session`].
+//! A host without threads that cannot wait for input either, such as a browser, runs a [`engine::Session`].
 
-mod book;
 pub mod command;
 pub mod engine;
-mod evalfile;
 mod extra;
 pub mod go;
-mod level;
-mod log;
-pub mod mailbox;
 pub mod options;
 pub mod output;
+mod player;
 pub mod print;
 pub mod reader;
 mod resources;
-pub mod session;
-pub(crate) mod settings;
-mod terminal;
-mod words;
 
 use std::io::Read;
 
+use crate::uci::output::Audience;
+use crate::uci::reader::{Mailbox, Message};
 use command::{Command, CommandError};
 use engine::Engine;
-use mailbox::{Mailbox, Message};
 use output::Output;
 use reader::Reader;
-use terminal::Audience;
 
 use crate::util::threads;
 
 /// Runs UCI on standard input and output until `quit` or the end of the input.
 pub fn run() -> anyhow::Result<()> {
     let output = Output::stdout();
-    let audience = terminal::audience();
+    let audience = output::audience();
     if audience != Audience::Gui {
-        output.line(terminal::greeting());
+        output.line(output::greeting());
     }
     serve(std::io::stdin(), &output, audience, || std::process::exit(0));
     Ok(())

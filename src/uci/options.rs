@@ -2,9 +2,15 @@
 //! value. The handshake, the checks of values, `help` and the table of the manual are derived from the rows.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use Effect::{Action, Nothing, Resource, Search, Session};
 
 use super::engine::Engine;
-use super::settings::Settings;
+use super::player::{BookChoice, LevelChoice};
+use crate::board::CastlingMode;
 use crate::level::strength::{ELO_MAX, ELO_MIN, SKILL_MAX};
 use crate::search::SearchOptions;
 use crate::util::text::excerpt;
@@ -79,8 +85,6 @@ pub enum Change {
 
 /// A call with everything but its target.
 type Call<T, R = ()> = Box<dyn FnOnce(&mut T) -> R>;
-
-use Effect::{Action, Nothing, Resource, Search, Session};
 
 /// The default of `EvalFile`: the embedded net.
 pub const EMBEDDED_NET: &str = "<default>";
@@ -261,6 +265,53 @@ impl<T: 'static> Effect<T> {
     }
 }
 
+// The values of the options that the search threads do not store.
+
+/// Settings of the engine. Each `go` copies the settings that the search reads.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Settings that the search reads.
+    pub search: SearchOptions,
+    /// `UCI_Chess960`
+    pub chess960: bool,
+    /// `UCI_ShowWDL`; shared with the printer, so that a change applies at once.
+    pub show_wdl: Arc<AtomicBool>,
+    /// Level set by the user.
+    pub level: LevelChoice,
+    /// The opening book, and whether to probe it.
+    pub book: BookChoice,
+    /// `Hash File`
+    pub hash_file: String,
+}
+
+impl Settings {
+    /// Settings with the default values of the option table.
+    pub fn new() -> Self {
+        let mut settings = Self::default();
+        for option in OPTIONS {
+            if let Change::Search(set) | Change::Session(set) = option.initial().change {
+                set(&mut settings);
+            }
+        }
+        settings
+    }
+
+    /// Sets `UCI_ShowWDL`.
+    pub fn show_wdl(&mut self, on: bool) {
+        self.show_wdl.store(on, Relaxed);
+    }
+
+    /// The settings of the next search.
+    pub fn for_search(&self) -> SearchOptions {
+        SearchOptions { level: self.level.level().filter(|_| !self.search.analyse_mode), ..self.search.clone() }
+    }
+
+    /// Castling mode for parsing FENs.
+    pub fn castling_mode(&self) -> CastlingMode {
+        if self.chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -393,5 +444,16 @@ mod tests {
                 Change::Resource(_) | Change::Action(_) | Change::Nothing => {}
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod settings_tests {
+    use super::*;
+
+    #[test]
+    fn table_and_search_have_equal_defaults() {
+        let (ours, theirs) = (Settings::new().search, SearchOptions::default());
+        assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
     }
 }

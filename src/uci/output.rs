@@ -4,15 +4,21 @@
 //! never mix, each is flushed, and a closed pipe ends the process. The debug log uses the same queue, so its lines
 //! are in the order of events.
 
-use std::fs::File;
-use std::io::Write;
+use std::fs::{File, OpenOptions};
+use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
+use anyhow::{Context, Result, bail};
 use crossbeam::channel::{Receiver, Sender, bounded, unbounded};
 
-use super::log;
+use crate::search::report::{Line, Progress, Score, ScoreBound};
+use crate::util::console::use_colour;
+use crate::util::disk::is_read_only;
+use crate::util::kind::Kind;
+use crate::util::quantity::{nodes_per_second, short_number};
 use crate::util::sync::Mutex;
 use crate::util::text::printable;
 use crate::util::threads;
@@ -133,7 +139,7 @@ impl Writer {
     fn write(&mut self, item: Item) -> bool {
         match item {
             Item::Out(mut text) => {
-                note(&mut self.log, self.start, log::OUTPUT, &text);
+                note(&mut self.log, self.start, OUTPUT, &text);
                 text.push('\n');
                 let written = self.sink.write_all(text.as_bytes());
                 if written.and_then(|()| self.sink.flush()).is_err() {
@@ -141,7 +147,7 @@ impl Writer {
                     return false;
                 }
             }
-            Item::In(text) => note(&mut self.log, self.start, log::INPUT, &text),
+            Item::In(text) => note(&mut self.log, self.start, INPUT, &text),
             Item::Log(file) => self.log = file,
             Item::Flush(done) => {
                 let _ = done.send(());
@@ -160,6 +166,109 @@ fn note(log: &mut Option<File>, start: Instant, direction: &str, text: &str) {
             *log = None;
         }
     }
+}
+
+// The file of the option `Debug Log File`.
+
+/// Marks of input and output lines, after the time.
+pub const INPUT: &str = ">>";
+pub const OUTPUT: &str = "<<";
+/// File kind of a log, recognised by its first line.
+const KIND: Kind = Kind { name: "a debug log", is: begins_as_log };
+
+/// Opens a log for appending.
+///
+/// # Errors
+/// Fails if the file cannot be created or written, is a device, a pipe or a folder, or is not a log.
+pub fn open(path: &Path) -> Result<File> {
+    match path.metadata() {
+        // Opening a pipe would block until its other end is open.
+        Ok(found) if !found.is_file() => bail!("it is not a regular file"),
+        Ok(found) if is_read_only(&found) => bail!("it is read-only"),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
+    KIND.check(path)?;
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    file.context("cannot open the file")
+}
+
+/// Whether the first line has the form of a log line: seconds, direction, text.
+fn begins_as_log(head: &[u8]) -> bool {
+    let mut words = head.splitn(3, |&byte| byte == b' ');
+    let [Some(seconds), Some(direction)] = [words.next(), words.next()] else {
+        return false;
+    };
+    let is_number = seconds.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    is_number && [INPUT, OUTPUT].contains(&String::from_utf8_lossy(direction).as_ref())
+}
+
+// Output for a person at a terminal, until `uci` shows that a GUI is connected: a greeting, and search lines in
+// columns.
+
+/// Reader of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// A program, which receives only UCI output.
+    Gui,
+    /// A person at a terminal.
+    Person {
+        /// Whether the output is coloured.
+        colour: bool,
+    },
+}
+
+/// The audience at standard input and output.
+pub fn audience() -> Audience {
+    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        Audience::Person { colour: use_colour(&std::io::stdout()) }
+    } else {
+        Audience::Gui
+    }
+}
+
+/// The first line for a person.
+pub fn greeting() -> String {
+    format!("Zoothera {}, a UCI chess engine. Type 'help' for the commands.", env!("CARGO_PKG_VERSION"))
+}
+
+/// One line of a search: depth, score, chances, time, nodes, speed, moves.
+pub fn report(line: &Line, progress: &Progress, moves: &str, colour: bool) -> String {
+    let bound = match line.bound {
+        ScoreBound::Exact => ' ',
+        ScoreBound::Lower => '+',
+        ScoreBound::Upper => '-',
+    };
+    let (score, sign) = match line.score {
+        Score::Centipawns(value) => (format!("{:+.2}", f64::from(value) / 100.0), value.signum()),
+        Score::Mate(moves) => (format!("#{moves:+}"), if moves > 0 { 1 } else { -1 }),
+    };
+    let [win, draw, loss] = line.wdl.map(|permill| (u32::from(permill) + 5) / 10);
+    let depth = format!("{:>3}/{:<3}", line.depth, line.seldepth);
+    let score = format!("{score:>7}{bound}");
+    let chances = format!("{win:>3}/{draw}/{loss}%");
+    let seconds = progress.time.as_secs_f64();
+    let nodes = short_number(progress.nodes as f64);
+    let speed = short_number(nodes_per_second(progress.nodes, progress.time) as f64);
+    let effort = format!("{seconds:>8.2}s {nodes:>7} {speed:>7}/s");
+    let hue = match sign {
+        1 => "32",
+        -1 => "31",
+        _ => "33",
+    };
+    let rank = if line.multipv > 1 { format!("({}) ", line.multipv) } else { String::new() };
+    format!(
+        "{} {} {} {}  {rank}{moves}",
+        paint(&depth, "1", colour),
+        paint(&score, hue, colour),
+        paint(&format!("{chances:<12}"), "2", colour),
+        paint(&effort, "2", colour),
+    )
+}
+
+/// Sets `text` in an ANSI style.
+fn paint(text: &str, style: &str, colour: bool) -> String {
+    if colour { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
 #[cfg(test)]
@@ -207,5 +316,66 @@ pub(crate) mod tests {
         let log = std::fs::read_to_string(&path).unwrap_or_default();
         let _ = std::fs::remove_file(&path);
         assert!(log.contains(">> isready\n") && log.contains("<< readyok\n"), "{log}");
+    }
+}
+
+#[cfg(test)]
+mod log_tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn open_accepts_only_logs_and_keeps_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a");
+        for (text, is_log) in [
+            ("", true),
+            ("0.000123 >> uci\n", true),
+            ("12.000123 << readyok\n", true),
+            ("[Event \"?\"]\n", false),
+            ("0.5\n", false),
+        ] {
+            fs::write(&path, text).expect("room");
+            assert_eq!(open(&path).is_ok(), is_log, "{text}");
+            assert_eq!(fs::read_to_string(&path).expect("a file"), text);
+        }
+        assert!(open(&folder.path().join("new")).is_ok());
+        assert!(open(folder.path()).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn open_rejects_pipe_without_blocking() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.expect("there is a mkfifo").success());
+        let error = open(&path).expect_err("a pipe").to_string();
+        assert!(error.contains("not a regular file"), "{error}");
+    }
+}
+
+#[cfg(test)]
+mod terminal_tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn report_has_columns_with_and_without_colour() {
+        let line = Line {
+            depth: 12,
+            seldepth: 20,
+            multipv: 1,
+            score: Score::Centipawns(34),
+            bound: ScoreBound::Exact,
+            wdl: [504, 300, 196],
+            pv: Vec::new(),
+        };
+        let progress = Progress { nodes: 1_234_567, time: Duration::from_millis(800), hashfull: None, tb_hits: 0 };
+        let plain = report(&line, &progress, "e4 e5", false);
+        assert_eq!(plain, " 12/20    +0.34   50/30/20%       0.80s  1.23 M  1.54 M/s  e4 e5");
+        let coloured = report(&line, &progress, "e4 e5", true);
+        assert!(coloured.contains("\x1b[32m"));
     }
 }

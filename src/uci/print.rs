@@ -4,12 +4,13 @@
 //! and has the final counters. A principal variation contains only legal moves. `bestmove` is printed exactly once.
 
 use std::fmt::Write as _;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
-use super::mailbox::{Mailbox, Message};
-use super::output::Output;
-use super::terminal::{self, Audience};
+use super::output;
+use super::output::{Audience, Output};
+use super::reader::{Mailbox, Message};
 use crate::board::{Move, Position};
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 use crate::util::quantity::nodes_per_second;
@@ -189,7 +190,7 @@ impl Reporter for Printer {
             Audience::Gui => self.output.line(self.uci_line(line, progress)),
             Audience::Person { colour } => {
                 let moves = self.write_moves(&line.pv, Position::san);
-                self.output.line(terminal::report(line, progress, &moves, colour));
+                self.output.line(output::report(line, progress, &moves, colour));
             }
         }
     }

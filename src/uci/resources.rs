@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::engine::{Engine, unquoted};
 use super::options::Resources;
 use super::output::Output;
-use super::{evalfile, log};
+use super::{output, player};
 use crate::book::Book;
 use crate::search::report::LoadedTables;
 use crate::search::tt::NoMemory;
@@ -53,7 +53,7 @@ impl Resources for Engine {
 impl Engine {
     /// Loads the net that `EvalFile` names. After an error the current net remains in use.
     pub(super) fn set_net(&mut self, name: String) -> Result<(), String> {
-        match evalfile::load(&name) {
+        match player::load(&name) {
             Ok(net) => {
                 self.net_rejected = false;
                 self.after_search("EvalFile", move |engine| {
@@ -155,7 +155,7 @@ impl Engine {
     /// Copies input and output to the file that `Debug Log File` names; an empty name ends the log.
     pub(super) fn set_log(&mut self, name: String) -> Result<(), String> {
         let name = unquoted(&name);
-        let log = (!name.is_empty()).then(|| log::open(Path::new(name))).transpose();
+        let log = (!name.is_empty()).then(|| output::open(Path::new(name))).transpose();
         let log = log.map_err(|error| {
             let reason = reason::chain(&error);
             format!("setoption Debug Log File: '{}': {reason}", excerpt(name))

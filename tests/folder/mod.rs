@@ -12,8 +12,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 use zoothera::board::Position;
 use zoothera::board::openings::random_walk;
+use zoothera::data::reader::EntryWriter;
 use zoothera::data::reader::Format;
-use zoothera::data::writer::EntryWriter;
 use zoothera::data::{Entry, reader};
 use zoothera::util::rng::SplitMix64;
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use zoothera::board::Position;
 use zoothera::data::Entry;
+use zoothera::data::reader::EntryWriter;
 use zoothera::data::reader::Format;
-use zoothera::data::writer::EntryWriter;
 use zoothera::nnue::{AccumulatorStack, Network};
 use zoothera::util::rng::SplitMix64;
 

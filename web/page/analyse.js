@@ -1,20 +1,22 @@
 // Analysis: lines, arrows, evaluation bar, threat and graph.
 
 import { showChance, showClockTexts, showNames } from "./board.js";
+import { clockText } from "./clock.js";
 import { chanceOf, scoreText } from "./engine.js";
 import { drawGraph, nodeAt } from "./graph.js";
 import { setText } from "./keyed.js";
 import { bindLines, showLines } from "./lines.js";
-import { markOf, whiteView } from "./marks.js";
+import { markOf, valueText, whiteView, winning } from "./marks.js";
 import { showMoves } from "./moves.js";
 import { openingOf } from "./openings.js";
 import { pickGame } from "./picker.js";
+import { hidePreview } from "./preview.js";
 import { fenOf, moveOfUci, spoken } from "./rules.js";
 import { moveSound } from "./sounds.js";
 import { showSteps } from "./steps.js";
 import { readState, writeState } from "./store.js";
 import { passed } from "./threat.js";
-import { Tree, gamesOfPgn, isFen, treeOfGame, treeOfPgn } from "./tree.js";
+import { Tree, clocksOf, commandOf, gamesOfPgn, isFen, nodesOf, treeOfGame, treeOfPgn } from "./tree.js";
 import { isMain, promote, remove } from "./variations.js";
 
 const $ = (id) => document.getElementById(id);
@@ -23,6 +25,33 @@ const SURVEY = 60000;
 
 /** A count in short form: "812", "54 k", "1.2 M". */
 const short = (count) => (count < 1000 ? String(count) : count < 1e6 ? `${Math.round(count / 1000)} k` : `${(count / 1e6).toFixed(1)} M`);
+
+/** What the engine has found at each node, in the order of `nodesOf`; nodes at the end without anything are left out. */
+function foundIn(tree) {
+  const found = [...nodesOf(tree)].map(({ chance, score, value, mark }) =>
+    (chance === null ? 0 : { chance: Number(chance.toFixed(4)), score, value, ...(mark ? { mark } : {}) }));
+  return found.slice(0, found.findLastIndex(Boolean) + 1);
+}
+
+/** Shows the evaluations that the comments of a file contain. */
+function readValues(tree) {
+  for (const node of nodesOf(tree)) {
+    const said = commandOf(node, "evaluation");
+    if (!said) continue;
+    node.value = said.mate === undefined ? { cp: Math.round(100 * said.pawns) } : { mate: said.mate };
+    node.chance = winning(node.value) / 100;
+    node.score = valueText(node.value);
+  }
+}
+
+function findAgain(tree, found = []) {
+  let index = 0;
+  for (const node of nodesOf(tree)) {
+    if (index === found.length) return;
+    Object.assign(node, found[index] || {});
+    index += 1;
+  }
+}
 
 export class Analyse {
   constructor(app) {
@@ -45,7 +74,11 @@ export class Analyse {
     $("load-form").addEventListener("submit", (event) => { event.preventDefault(); this.loadText($("load-text").value); });
     $("panel-analyse").addEventListener("click", ({ target }) => this.go(target.closest("[data-do]")?.dataset.do));
     $("graph").addEventListener("click", (event) => this.choose(nodeAt($("graph"), this.tree.mainLine(), event)));
-    bindLines($("best-lines"), (moves) => this.playLine(moves), () => this.flipped);
+    bindLines($("best-lines"), (moves, _line, byKey) => {
+      // The first of the next lines receives the focus.
+      if (byKey) $("best-lines").focus({ preventScroll: true });
+      this.playLine(moves);
+    }, () => this.flipped);
   }
 
   get isOn() { return $("analysing").checked; }
@@ -72,8 +105,10 @@ export class Analyse {
   }
 
   load(tree) {
+    if (this.tree.root.children.length > 0) writeState("analysis-before", this.record());
     this.isChanged = true;
     this.tree = tree;
+    readValues(tree);
     this.surveying = false;
     this.choose(tree.root);
   }
@@ -88,7 +123,12 @@ export class Analyse {
     clearTimeout(this.keeping);
     if (!this.isChanged) return;
     this.isChanged = false;
-    writeState("analysis", { pgn: this.tree.pgn(), path: Tree.pathOf(this.node), flipped: this.flipped });
+    writeState("analysis", this.record());
+  }
+
+  /** The analysis as it is stored. */
+  record() {
+    return { pgn: this.tree.pgn(), path: Tree.pathOf(this.node), flipped: this.flipped, found: foundIn(this.tree) };
   }
 
   /** Shows the stored analysis, unless something was loaded in the meantime. */
@@ -100,9 +140,21 @@ export class Analyse {
     } catch {
       return;
     }
+    findAgain(this.tree, stored.found);
     this.node = this.tree.at(stored.path);
     this.flipped = stored.flipped;
     if (this.app.mode === this) this.enter();
+  }
+
+  /** Shows the analysis that the present one has replaced, which takes its place. */
+  async goBack() {
+    const stored = await readState("analysis-before");
+    if (!stored) return this.app.toast("There is no analysis before this one.");
+    const tree = treeOfPgn(stored.pgn);
+    this.load(tree);
+    findAgain(tree, stored.found);
+    this.flipped = stored.flipped;
+    this.choose(tree.at(stored.path));
   }
 
   move(move) { this.playLine([move]); }
@@ -143,9 +195,9 @@ export class Analyse {
     if (where in steps) return this.choose(steps[where]);
     const { app } = this;
     const acts = { flip: () => { this.flipped = !this.flipped; this.show(); }, measure: () => this.survey(),
-      reset: () => this.load(new Tree()), editor: () => app.edit(fenOf(node.position), this.flipped),
+      reset: () => this.load(new Tree()), before: () => this.goBack(), editor: () => app.edit(fenOf(node.position), this.flipped),
       promote: () => { promote(node); this.show(); $("analyse-moves").focus(); },
-      delete: () => { const parent = remove(node); this.choose(parent); $("analyse-moves").focus(); },
+      delete: () => { if (node.parent) { this.choose(remove(node)); $("analyse-moves").focus(); } },
       "copy-fen": () => app.copy(fenOf(node.position), "The position was copied."),
       "copy-pgn": () => app.copy(this.tree.pgn(), "The game was copied.") };
     acts[where]?.();
@@ -198,10 +250,12 @@ export class Analyse {
   async survey() {
     if (this.surveying) { this.surveying = false; return; }
     const { tree } = this;
-    const isCurrent = () => this.surveying && this.tree === tree && this.app.mode === this;
-    this.surveying = true;
+    const survey = {};
+    const isCurrent = () => this.surveying === survey && this.tree === tree && this.app.mode === this;
+    this.surveying = survey;
     this.threat = false;
     this.infos = [];
+    const wasOn = this.isOn;
     $("analysing").checked = false;
     const line = tree.mainLine();
     let done = 0;
@@ -220,8 +274,13 @@ export class Analyse {
     } catch (error) {
       this.app.alert(error);
     }
-    if (this.tree !== tree) return;
+    // The switch of the analysis may start another one meanwhile.
+    if (this.surveying && this.surveying !== survey) return;
     this.surveying = false;
+    $("analysing").checked = wasOn || this.isOn;
+    if (this.tree !== tree) return this.search();
+    this.isChanged = true;
+    this.keepSoon();
     if (done < line.length - 1) this.app.toast(`${done} of ${line.length - 1} moves were evaluated.`);
     this.show();
     if (this.isOn && this.app.mode === this) this.search();
@@ -272,6 +331,10 @@ export class Analyse {
     showLines($("best-lines"), infos.map((info) => ({
       key: info.line, score: scoreText(info.score, position.turn), position, ucis: info.moves,
     })));
+    if (infos.length && document.activeElement === $("best-lines")) {
+      $("best-lines").querySelector("[data-index]")?.focus({ preventScroll: true });
+      hidePreview();
+    }
     const arrows = infos.map((info) => moveOfUci(position, info.moves[0])).filter(Boolean);
     this.app.board.arrows(arrows, this.threat ? ["red", "red"] : undefined);
     showChance(node.chance, node.score, this.flipped);
@@ -286,7 +349,8 @@ export class Analyse {
     const players = ["White", "Black"].map((side) =>
       `${known(side) || side}${known(`${side}Elo`) ? ` (${known(`${side}Elo`)})` : ""}`);
     showNames(...players, this.flipped);
-    showClockTexts(null, null, false);
+    const { white, black } = clocksOf(node);
+    showClockTexts(clockText(white), clockText(black), this.flipped);
     const name = await openingOf(node);
     if (this.node !== node) return;
     $("opening").hidden = !name;
@@ -309,6 +373,7 @@ export class Analyse {
     $("graph-card").hidden = this.tree.root.children.length === 0;
     setText(document.querySelector('[data-do="measure"]'), this.surveying ? "Stop" : "Evaluate every move");
     $("variation-buttons").hidden = !node.parent || isMain(node);
+    $("delete-from-here").disabled = !node.parent;
     $("threat").disabled = passed(node.position) === null;
     showMoves($("analyse-moves"), this.tree, node, (chosen) => this.choose(chosen), this.resultText());
     this.app.board.show({ node, movable: true, flipped: this.flipped });

@@ -60,6 +60,7 @@ export class Board {
     place.setAttribute("aria-label", boardText(position));
     const canPremove = premover !== null && premover !== position.turn;
     if (!premover) this.ground.cancelPremove();
+    if (place.clientWidth === 0) this.hideShapes();
     this.ground.set({
       fen: fenOf(position),
       orientation: flipped ? "black" : "white",
@@ -87,9 +88,14 @@ export class Board {
     this.drawShapes();
   }
 
-  /** A hidden board has no size, so that its arrows would have no coordinates. */
   drawShapes() {
     if (place.clientWidth > 0) this.ground.setAutoShapes(this.shapes);
+    else this.hideShapes();
+  }
+
+  /** A hidden board has no size, so that its arrows would have no coordinates. */
+  hideShapes() {
+    this.ground.set({ drawable: { shapes: [], autoShapes: [] } });
   }
 
   coordinates(shown) {

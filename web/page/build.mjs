@@ -9,5 +9,7 @@ const engine = join(out, "engine");
 const names = (await readdir(engine)).filter((name) => name.endsWith(".gz")).sort();
 const built = Object.fromEntries(await Promise.all(names.map(async (name) => [name, (await stat(join(engine, name))).size])));
 const common = { assets: "page", built, minify: true };
-await bundle({ ...common, entry: "page/main.js", format: "esm", outfile: join(out, "main.js") });
+// Both use the same instance of offline.js.
+await bundle({ ...common, entry: "page/offline.js", format: "esm", outfile: join(out, "offline.js") });
+await bundle({ ...common, entry: "page/main.js", format: "esm", external: ["./offline.js"], outfile: join(out, "main.js") });
 await bundle({ ...common, entry: "src/worker.js", format: "iife", outfile: join(engine, "worker.js") });

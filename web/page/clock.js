@@ -8,6 +8,9 @@ const text = (ms) => {
   return `${minutes}:${String(whole % 60).padStart(2, "0")}`;
 };
 
+/** A clock in a comment of a game; `null` without one. */
+export const clockText = (seconds) => (seconds === undefined ? null : text(1000 * seconds));
+
 export class Clock {
   /**
    * `control` is "minutes+seconds", or "" for no clock. `onFlag` is called with the side that ran out of time. `left`

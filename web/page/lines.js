@@ -60,13 +60,16 @@ export function showLines(list, lines) {
   })));
 }
 
-/** Handles clicks, hovering and keys. `play` is called with the moves up to the chosen one, and the line. */
+/**
+ * Handles clicks, hovering and keys. `play` is called with the moves up to the chosen one, the line, and whether a key has
+ * chosen it.
+ */
 export function bindLines(list, play, flipped) {
   const stepOf = (target) => {
     const button = target.closest?.("[data-index]");
     return button ? { button, made: shown.get(button.closest("li")), index: Number(button.dataset.index) } : null;
   };
-  list.addEventListener("click", ({ target }) => {
+  list.addEventListener("click", ({ target, detail }) => {
     const toggle = target.closest(".toggle");
     if (toggle) {
       const isOpen = toggle.closest("li").classList.toggle("open");
@@ -75,7 +78,7 @@ export function bindLines(list, play, flipped) {
     const step = stepOf(target);
     if (!step) return;
     hidePreview();
-    play(step.made.slice(0, step.index + 1).map(({ move }) => move), step.button.closest("li"));
+    play(step.made.slice(0, step.index + 1).map(({ move }) => move), step.button.closest("li"), detail === 0);
   });
   const show = ({ target }) => {
     const step = stepOf(target);

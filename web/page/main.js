@@ -12,8 +12,8 @@ import { Settings, mostThreads } from "./settings.js";
 import { bindSteps } from "./steps.js";
 import { switchSounds } from "./sounds.js";
 import { showToast } from "./toast.js";
-import { isFen } from "./tree.js";
-import { startWorker, storeFiles } from "./offline.js";
+import { isFen, textOfFile } from "./tree.js";
+import { settled, storeFiles } from "./offline.js";
 import { watchVersion } from "./version.js";
 
 const $ = (id) => document.getElementById(id);
@@ -63,7 +63,8 @@ class App {
     this.engines.clear();
     for (const opened of old) (await opened.catch(() => null))?.close();
     this.modes.play.restarted();
-    if (this.mode !== this.modes.play) this.mode.restarted();
+    this.modes.review.restarted();
+    if (this.mode === this.modes.analyse) this.mode.restarted();
   }
 
   /** Stops an analysis whose result is not shown. */
@@ -144,8 +145,6 @@ class App {
   }
 }
 
-/** Resolves when the page will not be reloaded any more for its isolation. */
-const settled = startWorker();
 const settings = new Settings();
 await settings.restoreNet();
 const app = new App(settings);
@@ -187,10 +186,20 @@ const OWN_KEYS = "input:not([type=checkbox]), textarea, select, dialog, [role=di
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest(OWN_KEYS)) return;
   const where = KEYS[event.key];
-  if (!where) return;
+  if (!where) return typeInField(event.key);
   event.preventDefault();
   app.mode.go(where);
 });
+
+/** A letter or digit with which a move can begin goes into the field for moves, wherever the focus is. */
+function typeInField(key) {
+  if (/^[a-h1-8KQRBNO]$/.test(key) && $("move").checkVisibility()) $("move").focus({ preventScroll: true });
+}
+
+// What opens in the panel comes into view.
+document.addEventListener("toggle", ({ target }) => {
+  if (target.open && target.closest(".panel")) target.scrollIntoView({ block: "nearest" });
+}, true);
 
 // Text or files pasted or dropped anywhere: games, a position, a network file.
 const isField = (target) => target.closest?.("input, textarea");
@@ -206,11 +215,11 @@ document.addEventListener("drop", async (event) => {
   event.preventDefault();
   document.body.classList.remove("dropping");
   const [file] = event.dataTransfer.files;
-  if (file?.name.endsWith(".nnue")) {
+  if (/\.nnue(\.gz)?$/.test(file?.name)) {
     openSettings();
     return useNet(file.name, new Uint8Array(await file.arrayBuffer()));
   }
-  const text = file ? await file.text() : event.dataTransfer.getData("text");
+  const text = file ? await textOfFile(file) : event.dataTransfer.getData("text");
   if (text.trim()) app.receive(text);
 });
 

@@ -2,6 +2,7 @@
 
 import { element, keyed, setAttribute, setText } from "./keyed.js";
 import { glyphClass, glyphName, glyphOf } from "./marks.js";
+import { textsOf } from "./tree.js";
 
 /** Numbers that identify nodes. */
 const ids = new WeakMap();
@@ -45,8 +46,8 @@ const inlineItem = (node, current, label) => ({
   update: (span) => keyed(span, [...(label ? [textItem("n", "span", "number", label)] : []), moveItem(node, current)]),
 });
 
-const commentItems = (node) => (node.comments ?? []).map((text, index) =>
-  textItem(`c${idOf(node)}-${index}`, "p", "comment", text));
+const commentItems = (node, comments = node.comments, place = "c") => textsOf(comments).map((text, index) =>
+  textItem(`${place}${idOf(node)}-${index}`, "p", "comment", text));
 
 const variationItem = (node, current) => ({
   key: `v${idOf(node)}`,
@@ -62,14 +63,14 @@ const numberText = ({ parent }, isForced) => {
 
 /** The moves of a variation from its first one, as one paragraph with the variations inside it. */
 function variation(first, current) {
-  const items = [];
+  const items = commentItems(first, first.startingComments, "b");
   let isForced = true;
   for (let node = first; node; node = node.children[0]) {
     items.push(inlineItem(node, current, numberText(node, isForced)), ...commentItems(node));
     // The siblings of the first move are variations of the line outside.
     const others = node === first ? [] : node.parent.children.slice(1);
     items.push(...others.map((other) => variationItem(other, current)));
-    isForced = others.length > 0 || Boolean(node.comments?.length);
+    isForced = others.length > 0 || textsOf(node.comments).length > 0;
   }
   return items;
 }
@@ -105,6 +106,7 @@ function scrollTo(list, marked) {
 /** Shows a tree; a click on a move calls `choose` with its node. `result` is the last row, if there is one. */
 export function showMoves(list, tree, current, choose, result = "") {
   if (!handlers.has(list)) {
+    new ResizeObserver(() => scrollTo(list, list.querySelector("[aria-current]"))).observe(list);
     list.addEventListener("click", ({ target }) => {
       const node = nodes.get(target.closest("button"));
       if (node) handlers.get(list)(node);

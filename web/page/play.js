@@ -5,6 +5,7 @@ import { chess960Fen } from "./chess960.js";
 import { Clock } from "./clock.js";
 import { Games } from "./games.js";
 import { showMoves } from "./moves.js";
+import { openingMove } from "./openings.js";
 import { INITIAL_FEN, fenOf, moveOfUci, outcome, repetitionKey, spoken } from "./rules.js";
 import { moveSound, playSound } from "./sounds.js";
 import { showSteps } from "./steps.js";
@@ -17,12 +18,16 @@ import { Tree, treeOfPgn } from "./tree.js";
 const $ = (id) => document.getElementById(id);
 /** Minimum milliseconds of a reply: an instant reply is easily overlooked. */
 const SHORTEST = 350;
+/** Milliseconds after which the page tries again to load an engine. */
+const RETRY = 5000;
 /** Value of the last step of the slider, which means full strength. */
 const FULL = 3300;
 const DIFFICULTY = [[800, "Very easy"], [1200, "Easy"], [1600, "Medium"], [2000, "Hard"], [2500, "Very hard"],
   [3299, "Hardly to be beaten"]];
 /** Key of the game on the board in the storage of this tab, for a reload of the page. */
 const SHOWN = "zoothera-shown";
+/** Value of `SHOWN` after a game was put aside: a reload shows the form again. */
+const NONE = "none";
 /** Plies before which the engine refuses a draw. */
 const DRAW_FROM = 30;
 
@@ -161,7 +166,7 @@ export class Play {
     if (!this.id) return;
     release(this.id);
     this.id = null;
-    try { sessionStorage.removeItem(SHOWN); } catch { /* Storage is off. */ }
+    try { sessionStorage.setItem(SHOWN, NONE); } catch { /* Storage is off. */ }
     this.games.refresh();
     this.halt();
   }
@@ -174,6 +179,7 @@ export class Play {
     let shown = null;
     try { shown = sessionStorage.getItem(SHOWN); } catch { /* Storage is off. */ }
     await this.games.refresh();
+    if (shown === NONE) return;
     const game = (shown && await gameOf(shown)) ?? liveGames().find(({ isAside }) => !isAside);
     // A first click may have started another game.
     if (game && this.state === "setup") await this.open(game, true);
@@ -201,7 +207,8 @@ export class Play {
   async mayContinue({ id }, isRestored) {
     if (await claim(id, () => this.lose())) return true;
     if (isRestored) {
-      this.app.alert("Your game is open in another tab. Continue it there, or choose it in the list of your games to continue it here.");
+      this.notice = "Your game is open in another tab. Continue it there, or choose it in the list of your games to continue it here.";
+      if (this.app.mode === this) this.enter();
       return false;
     }
     return (await confirmed("This game is open in another tab.", "Continue it here")) && claim(id, () => this.lose(), true);
@@ -246,14 +253,26 @@ export class Play {
       return session;
     } catch (error) {
       this.app.alert(error);
+      this.retryLater(node);
       return null;
     }
+  }
+
+  /** Tries again to load the engine, so that a game outlives an interrupted connection. */
+  retryLater(node) {
+    clearTimeout(this.retrying);
+    this.retrying = setTimeout(() => {
+      if (this.node !== node || this.state !== "playing") return;
+      this.app.alert("");
+      this.restarted();
+    }, RETRY);
   }
 
   /** Makes the engine move. If the engine ends, it is started once more. */
   async reply(isSecond = false) {
     const node = this.node;
     const begin = performance.now();
+    if (!this.isLoaded) this.replyFromTable(node);
     try {
       const session = await this.startClock(node);
       if (!session) return;
@@ -265,15 +284,25 @@ export class Play {
       if (!best || this.state !== "playing" || this.node !== node) return;
       await new Promise((resolve) => setTimeout(resolve, begin + SHORTEST - performance.now()));
       if (this.state !== "playing" || this.node !== node) return;
-      const move = moveOfUci(node.position, best);
-      this.append(move);
-      this.app.say(`${node.position.turn === "white" ? "White" : "Black"} plays ${spoken(this.node.san)}.`);
-      this.next();
+      this.answer(node, moveOfUci(node.position, best));
     } catch (error) {
       this.app.alert(error);
       if (!isSecond) return this.reply(true);
       this.end("*", "The engine stopped, so the game cannot be continued.");
     }
+  }
+
+  /** Plays a move of a named opening while the engine is loading. */
+  async replyFromTable(node) {
+    const [move] = await Promise.all([openingMove(node.position), new Promise((resolve) => setTimeout(resolve, SHORTEST))]);
+    if (move && !this.isLoaded && this.state === "playing" && this.node === node) this.answer(node, move);
+  }
+
+  answer(node, move) {
+    this.append(move);
+    this.app.say(`${node.position.turn === "white" ? "White" : "Black"} plays ${spoken(this.node.san)}.`);
+    if (this.app.mode !== this) this.app.toast(`Your game: Zoothera plays ${this.node.san}.`);
+    this.next();
   }
 
   /** Called when the engine has new settings; its search is lost. */
@@ -310,7 +339,9 @@ export class Play {
     this.tree.cut(node);
     this.keys.length = node.ply + 1;
     this.app.say("The last move was taken back.");
+    const hadFocus = document.activeElement === document.querySelector('[data-do="takeback"]');
     this.show();
+    if (hadFocus && document.querySelector('[data-do="takeback"]').disabled) $("play-moves").focus({ preventScroll: true });
     this.clock.stop();
     await this.halt();
     if (this.node !== node) return;
@@ -350,6 +381,7 @@ export class Play {
     // The store of finished games answers later, and the page may close before.
     storeLive(game);
     this.show();
+    if (this.app.mode !== this) this.app.toast(`Your game: ${this.statusText()}`);
     this.keepFocus();
     playSound("end");
     await storeGame(game);
@@ -421,7 +453,7 @@ export class Play {
     takeBack.disabled = this.state !== "playing" || this.node.ply < (this.side === "white" ? 1 : 2);
     const node = this.viewed ?? this.node;
     $("return").hidden = !this.viewed;
-    if (this.viewed) $("return").textContent = `This is an earlier position. Back to move ${Math.ceil(this.node.ply / 2)}`;
+    if (this.viewed) $("return").textContent = `This is an earlier position. Back to move ${this.node.parent.position.fullmoves}`;
     showSteps(!node.parent, node === this.node);
     const result = this.state === "over" ? this.result.replace("1/2-1/2", "½–½").replace("-", "–").replace("*", "") : "";
     showMoves($("play-moves"), this.tree, node, (chosen) => this.look(chosen), result);
@@ -430,7 +462,11 @@ export class Play {
     this.showClocks();
   }
 
-  enter() { this.show(); }
+  enter() {
+    this.show();
+    if (this.notice) this.app.alert(this.notice);
+    this.notice = "";
+  }
 
   leave() {}
 }

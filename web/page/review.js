@@ -11,7 +11,7 @@ import { plainErrors } from "./review-errors.js";
 import { spoken } from "./rules.js";
 import { moveSound } from "./sounds.js";
 import { showSteps } from "./steps.js";
-import { Tree, treeOfText } from "./tree.js";
+import { Tree, isFen, textOfFile, treeOfText } from "./tree.js";
 
 import { readState, writeState } from "./store.js";
 
@@ -31,7 +31,7 @@ export class Review {
     $("effort").value = app.settings.get("effort");
     $("review-form").addEventListener("submit", (event) => { event.preventDefault(); this.run(); });
     $("pgn-file").addEventListener("change", async ({ target }) => {
-      if (target.files[0]) this.load(await target.files[0].text());
+      if (target.files[0]) this.load(await textOfFile(target.files[0]));
       target.value = "";
     });
     $("pgn").addEventListener("input", () => this.keep());
@@ -53,7 +53,7 @@ export class Review {
   /** Stores the text and the last result. */
   keep(result = this.result) {
     this.result = result;
-    return writeState("review", { text: $("pgn").value, result });
+    return writeState("review", { text: $("pgn").value, result, isRunning: this.isRunning });
   }
 
   /** Shows the stored text and result, unless something was pasted in the meantime. */
@@ -62,7 +62,19 @@ export class Review {
     if (!stored || $("pgn").value || this.abort) return;
     $("pgn").value = stored.text;
     this.result = stored.result;
-    if (stored.result) this.present(stored.result.written, stored.result.json, stored.result.nodes);
+    if (stored.isRunning) this.app.toast("The review was interrupted. Its games are still here: start it again.");
+    if (!stored.result) return;
+    this.present(stored.result.written, stored.result.json, stored.result.nodes);
+    const place = await readState("review-place");
+    if (place && this.games[place.game]) this.choose(this.games[place.game].tree.mainLine()[place.ply], place.flipped);
+  }
+
+  /** Stores which move of which game is shown, a moment after the last change. */
+  keepPlace() {
+    clearTimeout(this.keeping);
+    this.keeping = setTimeout(() => {
+      if (this.hasResult) writeState("review-place", { game: this.games.indexOf(this.game), ply: this.mainNode().ply, flipped: this.flipped });
+    }, 200);
   }
 
   act(what, ply) {
@@ -100,12 +112,14 @@ export class Review {
 
   async run() {
     const games = $("pgn").value;
+    if (isFen(games)) return this.app.analyse(games);
     if (!games.trim()) return this.app.alert("Paste a game first, or choose a file.");
     this.abort?.abort();
     const abort = new AbortController();
     this.abort = abort;
     const nodes = $("effort").value;
     this.app.settings.put({ effort: Number(nodes) });
+    this.isRunning = true;
     this.keep(null);
     this.phase("busy");
     this.app.alert("");
@@ -127,9 +141,12 @@ export class Review {
       if (!written["review.html"]) throw new Error(plainErrors(stderr, INPUT) || `The review ended with code ${code}.`);
       if (code !== 0) this.app.alert(plainErrors(stderr, INPUT));
       this.present(written, stdout, Number(nodes));
+      this.isRunning = false;
       this.keep({ written, json: stdout, nodes: Number(nodes) });
     } catch (error) {
       if (this.abort !== abort) return;
+      this.isRunning = false;
+      this.keep();
       this.phase("form");
       if (!abort.signal.aborted) this.app.alert(error);
     }
@@ -161,8 +178,10 @@ export class Review {
 
   get game() { return this.games.find(({ tree }) => tree === this.tree); }
 
-  choose(node) {
+  choose(node, flipped = this.flipped) {
     if (!node) return;
+    this.flipped = flipped;
+    this.keepPlace();
     this.tree = this.games.find(({ tree }) => tree.root === node.root)?.tree ?? this.tree;
     this.retry = null;
     // The position of the game from which a line was opened.
@@ -213,7 +232,7 @@ export class Review {
   }
 
   go(where) {
-    if (where === "flip") { this.flipped = !this.flipped; return this.show(); }
+    if (where === "flip") { this.flipped = !this.flipped; this.keepPlace(); return this.show(); }
     if (!this.hasResult) return;
     if (where === "retry") return this.startRetry();
     const at = this.retry?.node ?? this.node;
@@ -232,7 +251,7 @@ export class Review {
   clocks() {
     const last = { white: null, black: null };
     for (let node = this.mainNode(); node; node = node.parent) {
-      if (node.report?.clock) last[node.report.side] ??= node.report.clock;
+      if (node.report?.clock) last[node.report.side] ??= node.report.clock.replace(/^0:0?(?=\d+:)/, "");
     }
     return last;
   }
@@ -266,8 +285,10 @@ export class Review {
     const known = this.retry ? { chance: this.retry.node.parent.chance, score: "" } : this.mainNode();
     showChance(known.chance, known.score, flipped);
     drawGraph($("review-graph"), this.tree.mainLine(), this.mainNode());
+    const hadFocus = $("review-note").contains(document.activeElement);
     if (this.retry) this.retry.show($("review-note"));
     else $("review-note").replaceChildren(...noteOf(game, node, this.mainNode()));
+    if (hadFocus) $("review-note").focus({ preventScroll: true });
   }
 
   /** The better move, while the position before it is not shown. */

@@ -5,16 +5,19 @@ import { openDB } from "idb";
 
 /** Prefix of the keys of unfinished games in local storage. */
 const LIVE = "zoothera-game:";
-/** Prefix of the keys of state in local storage, and the length up to which it is stored there as well. */
+/** Prefix of the keys of state in local and session storage, and the length up to which it is stored there as well. */
 const STATE = "zoothera-state:";
 const MAX_STATE = 500_000;
+/** The storage of this tab, which a reload keeps, and the one of all tabs, which a new tab reads. */
+const AREAS = ["sessionStorage", "localStorage"];
 
-const database = openDB("zoothera", 1, {
+// Asynchronous, because a browser that stores nothing throws an exception at once.
+const database = (async () => openDB("zoothera", 1, {
   upgrade(db) {
     db.createObjectStore("games", { keyPath: "id" });
     db.createObjectStore("state");
   },
-});
+}))();
 // Storage can be disabled. Each use handles the failure.
 database.catch(() => {});
 
@@ -30,27 +33,32 @@ async function attempt(use, otherwise) {
   }
 }
 
-/** The stored value of a name, such as the analysis; `undefined` if there is none. */
+/** The stored value of a name, such as the analysis: that of this tab, or else the latest one; `undefined` without one. */
 export async function readState(name) {
-  try {
-    const text = localStorage.getItem(STATE + name);
-    if (text) return JSON.parse(text);
-  } catch { /* Local storage is off: the database has it. */ }
+  for (const area of AREAS) {
+    try {
+      const text = globalThis[area].getItem(STATE + name);
+      if (text) return JSON.parse(text);
+    } catch { /* Storage is off: the database has it. */ }
+  }
   return attempt((db) => db.get("state", name), () => memory.state.get(name));
 }
 
 /** Stores a value at once in local storage, because a page that closes does not wait for the database, and there too. */
 export function writeState(name, value) {
-  try {
-    localStorage.removeItem(STATE + name);
-    const text = JSON.stringify(value);
-    if (text.length <= MAX_STATE) localStorage.setItem(STATE + name, text);
-  } catch { /* Local storage is off or full: the database keeps it. */ }
+  const text = JSON.stringify(value);
+  for (const area of AREAS) {
+    try {
+      globalThis[area].removeItem(STATE + name);
+      if (text.length <= MAX_STATE) globalThis[area].setItem(STATE + name, text);
+    } catch { /* Storage is off or full: the database keeps it. */ }
+  }
   return attempt((db) => db.put("state", value, name), () => memory.state.set(name, value));
 }
 
-/** Stores a game that is over. */
+/** Stores a game that is over. The browser is asked not to delete what is stored when it needs space. */
 export async function storeGame(game) {
+  navigator.storage?.persist?.().catch(() => {});
   await attempt((db) => db.put("games", game), () => memory.games.set(game.id, game));
   removeLive(game.id);
 }

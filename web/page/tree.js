@@ -1,8 +1,9 @@
 // A game with variations.
 
-import { parsePgn, startingPosition, makePgn, defaultGame, ChildNode } from "./lib/chessops/pgn.js";
+import { parseComment, startingPosition, makePgn, defaultGame, ChildNode } from "./lib/chessops/pgn.js";
 import { parseSan } from "./lib/chessops/san.js";
-import { INITIAL_FEN, after, fenOf, isChess960, makeSan, positionOf, uciOf } from "./rules.js";
+import { readPgn } from "./pgn.js";
+import { INITIAL_FEN, after, fenOf, isChess960, makeSan, moveOfText, positionOf, uciOf } from "./rules.js";
 
 /** A position of the tree and the move that led to it. Games of thousands of moves are possible, so nothing is recursive. */
 class Node {
@@ -93,11 +94,45 @@ export class Tree {
   }
 }
 
+/** A command of a comment, such as `[%clk 0:03:00]`. */
+const COMMAND = /\s*\[%\w+[^\]]*\]\s*/g;
+
+/** The texts of comments without their commands. */
+export const textsOf = (comments) => comments.map((comment) => comment.replace(COMMAND, " ").trim()).filter(Boolean);
+
+/** The value of a command in a node's comments, by chessops' name of it ("clock", "evaluation"), or `undefined`. */
+export function commandOf(node, name) {
+  for (const comment of node.comments) {
+    const value = comment.includes("[%") ? parseComment(comment)[name] : undefined;
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** Seconds left to both sides at a node, as the comments say; `undefined` if they do not. */
+export function clocksOf(node) {
+  const clocks = {};
+  for (let at = node; at.parent && (clocks.white === undefined || clocks.black === undefined); at = at.parent) {
+    clocks[at.parent.position.turn] ??= commandOf(at, "clock");
+  }
+  return clocks;
+}
+
+/** All nodes: a node before those that follow it. The order is the same for a tree that was written as PGN and read. */
+export function* nodesOf(tree) {
+  const waiting = [tree.root];
+  while (waiting.length > 0) {
+    const node = waiting.pop();
+    yield node;
+    waiting.push(...node.children);
+  }
+}
+
 const NO_GAME = "There is no game in this text. A game is a list of moves such as 1. e4 e5 2. Nf3.";
 
 /** The games of a PGN text. Throws an error if there is none. */
 export function gamesOfPgn(text) {
-  const games = parsePgn(text).filter(({ moves, headers }) => moves.children.length > 0 || headers.has("FEN"));
+  const games = readPgn(text).filter(({ moves, headers }) => moves.children.length > 0 || headers.has("FEN"));
   if (games.length === 0) throw new Error(NO_GAME);
   return games;
 }
@@ -125,7 +160,7 @@ export function treeOfGame(game) {
     from.children.forEach((child, index) => {
       const { san, startingComments = [], comments = [], nags = [] } = child.data;
       const isMainChild = isMain && index === 0;
-      const move = parseSan(to.position, san);
+      const move = parseSan(to.position, san) ?? moveOfText(to.position, san);
       if (!move) return faults.push({ isMain: isMainChild, text: faultText(to, san) });
       const node = tree.play(to, move);
       for (const [own, read] of [[node.startingComments, startingComments], [node.comments, comments], [node.nags, nags]]) {
@@ -134,20 +169,38 @@ export function treeOfGame(game) {
       return waiting.push([child, node, isMainChild]);
     });
   }
+  if (tree.root.children.length === 0 && faults.length > 0 && !game.headers.has("FEN")) throw new Error(`${NO_GAME} ${faults[0].text}`);
   const worst = faults.find(({ isMain }) => isMain) ?? faults[0];
   tree.fault = !worst ? "" : worst.isMain ? `${worst.text} The game was loaded up to this move.`
     : `${worst.text} ${faults.length > 1 ? `${faults.length} variations were` : "The variation was"} loaded up to the illegal move.`;
   return tree;
 }
 
-const faultText = ({ position }, san) =>
-  `Move ${position.fullmoves}${position.turn === "white" ? "." : "…"} ${san} is not legal.`;
+/** Words that look like moves, in notations that are read. */
+const MOVE = /^([NBRQKP]?[a-h]?[1-8]?[-x:]?[a-h][1-8](=?\(?[NBRQ]\)?)?|O-O(-O)?|0-0(-0)?)[+#]*$/i;
+
+const faultText = ({ position }, san) => {
+  const fault = /^(--|Z0|0000|null)$/i.test(san) ? "a null move, which is not shown here" : MOVE.test(san) ? "not legal" : "not a move in English notation";
+  return `Move ${position.fullmoves}${position.turn === "white" ? "." : "…"} ${san} is ${fault}.`;
+};
 
 /** The first game of a PGN text as a tree. */
 export const treeOfPgn = (text) => treeOfGame(gamesOfPgn(text)[0]);
 
-/** Whether a text looks like a FEN. */
-export const isFen = (text) => /^\s*([pnbrqkPNBRQK1-8]+\/){7}[pnbrqkPNBRQK1-8]+\s/.test(`${text} `);
+/** Whether a text looks like a FEN: its first word has several ranks. Wrong ranks and pieces are named later. */
+export const isFen = (text) => /^\s*\w+(\/\w+){4,}(\s|$)/.test(text);
+
+/** The text of a file: UTF-8, UTF-16 with a byte order mark, or else Windows-1252, as the command line reads it. */
+export async function textOfFile(file) {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const isWide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  if (isWide) return new TextDecoder(bytes[0] === 0xff ? "utf-16le" : "utf-16be").decode(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
 
 /** A tree of a FEN or of a PGN text. */
 export const treeOfText = (text) => (isFen(text) ? new Tree(text) : treeOfPgn(text));

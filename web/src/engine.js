@@ -151,9 +151,9 @@ export class Zoothera {
 
   /** The bytes of a net, given directly or by its address. */
   async loadNet(net) {
-    if (net instanceof Uint8Array) return net;
-    if (net instanceof ArrayBuffer) return new Uint8Array(net);
-    if (typeof net?.arrayBuffer === "function") return new Uint8Array(await net.arrayBuffer());
+    if (net instanceof Uint8Array || net instanceof ArrayBuffer || typeof net?.arrayBuffer === "function") {
+      return readBytes(new Response(net), "the given net");
+    }
     return once(absolute(net), (url) => readBytes(url, "the net", this.progress.of(url)));
   }
 

@@ -79,18 +79,19 @@ async function content(response, onBytes) {
   return isGzip(first.value) ? body.pipeThrough(new DecompressionStream("gzip")) : body;
 }
 
-/** All bytes of a response, without gzip. */
-async function bytesOf(response, url, what, onBytes) {
+/** All bytes of a response, without gzip. `name` follows `what` in the error, after a space. */
+async function bytesOf(response, name, what, onBytes) {
   try {
     return new Uint8Array(await new Response(await content(response, onBytes)).arrayBuffer());
   } catch (error) {
-    throw new Error(`${what} ${url} cannot be loaded: the connection or the file ends early (${error.message})`);
+    throw new Error(`${what}${name} cannot be loaded: the connection or the file ends early (${error.message})`);
   }
 }
 
-/** The bytes of a file or address, without gzip. `onBytes` is called with the size of each part that arrives. */
-export async function readBytes(url, what, onBytes) {
-  return bytesOf(await open(url, what), url, what, onBytes);
+/** The bytes of a file, address or response, without gzip. `onBytes` is called with the size of each part that arrives. */
+export async function readBytes(source, what, onBytes) {
+  if (source instanceof Response) return bytesOf(source, "", what, onBytes);
+  return bytesOf(await open(source, what), ` ${source}`, what, onBytes);
 }
 
 /** Compiles a module, which may be compressed with gzip. If the file is not a module, the error describes its content. */
@@ -103,7 +104,7 @@ export async function compile(url, onBytes) {
     const headers = { "content-type": type };
     return WebAssembly.compileStreaming(new Response(await content(response, onBytes), { headers }));
   }
-  const bytes = await bytesOf(response, url, "the module", onBytes);
+  const bytes = await bytesOf(response, ` ${url}`, "the module", onBytes);
   const isModule = bytes.length > 8 && [0, 0x61, 0x73, 0x6d].every((byte, i) => bytes[i] === byte);
   if (!isModule) {
     const begin = new TextDecoder().decode(bytes.subarray(0, 40)).replace(/\s+/g, " ");

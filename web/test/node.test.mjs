@@ -8,6 +8,7 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
+import { gunzipSync } from "node:zlib";
 
 import { expect, native, nativeBench } from "./expectations.mjs";
 import { scenarios } from "./scenarios.js";
@@ -187,6 +188,28 @@ test("progress of the download ends at the size of module and net", async () => 
   const expected = await Promise.all(["zoothera.wasm", "zoothera.nnue.gz"].map(async (name) => (await readFile(new URL(name, folder))).length));
   assert.deepEqual(seen.at(-1), { loaded: expected[0] + expected[1], total: expected[0] + expected[1] });
 });
+
+test("net given as bytes may be compressed", async () => {
+  const packed = await readFile(new URL("zoothera.nnue.gz", folder));
+  const answers = [];
+  for (const net of [undefined, packed, new Blob([packed]), new Uint8Array(gunzipSync(packed)).buffer]) {
+    const engine = await Zoothera.create({ ...MODES["without threads"], net });
+    const moved = new Promise((done) => engine.on("line", (line) => line.startsWith("bestmove") && done(line)));
+    engine.send("go depth 4");
+    answers.push(await moved.finally(() => engine.terminate()));
+  }
+  assert.equal(new Set(answers).size, 1, answers.join());
+  const cut = await scenarios.wrongModule(Zoothera, { ...MODES["without threads"], net: packed.subarray(0, 1000) });
+  assert.match(cut.message, /^the given net cannot be loaded: the connection or the file ends early/);
+});
+
+test("command zoothera ends quietly if its output is closed early", () => inFolder(async (place) => {
+  const cli = fileURLToPath(new URL("cli.js", folder));
+  const { stdout, stderr } = spawnSync("sh", ["-c", '"$0" "$1" analyse "1. e4 e5" --nodes 2000 | head -n 2', process.execPath, cli],
+    { cwd: place, encoding: "utf8" });
+  assert.match(stdout, /\+---\+/);
+  assert.equal(stderr.includes("EPIPE"), false, stderr);
+}));
 
 test("net that is cut off names the fault", async () => {
   const net = (await readFile(new URL("zoothera.nnue.gz", folder))).subarray(0, 100000);

@@ -1,8 +1,7 @@
 //! Operations on files of training data of any size: entries are streamed from the reader to the writer.
 //!
-//! * [`info`], [`convert`], [`filter`], [`relabel`], [`split`]: one pass
+//! * [`info`], [`convert`], [`filter`] (also by random choice), [`relabel`], [`split`]: one pass
 //! * [`shuffle`], [`dedupe`]: two passes, with temporary files ([`buckets`]) that fit into memory one at a time
-//! * [`shares`]: random choice by results and piece counts
 //! * [`output`]: output files that get their name only when they are complete
 
 pub mod buckets;
@@ -12,7 +11,6 @@ pub mod filter;
 pub mod info;
 pub mod output;
 pub mod relabel;
-pub mod shares;
 pub mod shuffle;
 pub mod split;
 

@@ -9,9 +9,8 @@ use anyhow::Result;
 
 use super::output::OutputFile;
 use super::{Paths, for_each};
-use crate::data::entry::{Entry, NO_SCORE};
+use crate::data::entry::{Entry, NO_SCORE, board_of_entry};
 use crate::data::label::{CardLabeller, LabelNet, Labeller, Labelling, PendingLabels};
-use crate::data::network_board::board_of_entry;
 use crate::data::reader::Place;
 use crate::data::tree::{PackedMove, Root, SamplePath};
 use crate::gpu::Device;

@@ -10,7 +10,7 @@ use super::output::OutputFile;
 use super::{Paths, for_each};
 use crate::data::bin::{self, RECORD_BYTES};
 use crate::data::format::FileFormat;
-use crate::data::writer::check_holds_unrelated;
+use crate::data::reader::check_holds_unrelated;
 use crate::util::rng::SplitMix64;
 use crate::util::text::Shown as _;
 

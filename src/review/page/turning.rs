@@ -14,6 +14,10 @@ const MOST: usize = 5;
 const FEWEST: usize = 3;
 /// Winning chance in percent above which a side is winning.
 const WINNING: f64 = 70.0;
+/// Minimum number of points of winning chance that the winner gains with a decisive move.
+const DECIDES: f64 = 5.0;
+/// Maximum number of plies between two oversights that count as one repeated oversight.
+const NEAR: usize = 12;
 /// Points of winning chance that a one-sided game may lose on the way.
 const BALANCED: f64 = 60.0;
 
@@ -71,12 +75,16 @@ pub(super) fn what_decided(shown: &Shown) -> Option<String> {
         return Some(format!("{name} won; no move decided the game, whose last value is {end:.0} %."));
     };
     let rise = format!("{name}'s winning chances rose from {:.0} to {:.0} %", chances[before], chances[before + 1]);
-    let mark = decisive.mark.map_or("", Mark::glyph);
     let text = numbered(decisive);
-    Some(if decisive.side == winner.fold_wb("white", "black") {
-        format!("From {text} on {name} was winning: {rise} and stayed above {WINNING:.0} %.")
-    } else {
-        format!("{text}{mark} decided the game: {rise} and stayed above {WINNING:.0} %.")
+    let is_winners = decisive.side == winner.fold_wb("white", "black");
+    Some(match decisive.mark.filter(|mark| mark.is_bad()) {
+        Some(mark) if !is_winners => {
+            format!("{text}{} decided the game: {rise} and stayed above {WINNING:.0} %.", mark.glyph())
+        }
+        _ if chances[before + 1] - chances[before] < DECIDES => {
+            format!("No single move decided the game: from {text} on {name}'s chances stayed above {WINNING:.0} %.")
+        }
+        _ => format!("From {text} on {name} was winning: {rise} and stayed above {WINNING:.0} %."),
     })
 }
 
@@ -139,7 +147,8 @@ pub(super) fn repeated(shown: &Shown) -> Vec<String> {
         let Some(oversight) = oversight(shown, played) else {
             continue;
         };
-        match groups.iter_mut().find(|(known, _)| *known == oversight) {
+        let is_near = |moves: &[&PlayedMove]| moves.last().is_some_and(|last| played.ply - last.ply <= NEAR);
+        match groups.iter_mut().find(|(known, moves)| *known == oversight && is_near(moves)) {
             Some((_, moves)) => moves.push(played),
             None => groups.push((oversight, vec![played])),
         }

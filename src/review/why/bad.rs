@@ -65,7 +65,9 @@ impl ReasonWriter<'_> {
 
     /// The end of the game by a draw, if the move causes it.
     pub(super) fn draws(&self) -> Option<Reason> {
-        let cause = rules::draw(&self.facts.reached()).filter(|cause| *cause != Cause::Stalemate)?;
+        // A bad move that stalemates has its own sentence.
+        let is_known = |cause: &Cause| *cause == Cause::Stalemate && self.is_bad();
+        let cause = rules::draw(&self.facts.reached()).filter(|cause| !is_known(cause))?;
         let text = format!("It ends the game: {}.", cause.draw_in_words());
         let claim = Claim::new(&self.facts.position, &[self.facts.m], self.mover());
         Some(Reason { kind: "draws", text, claim: Some(claim) })
@@ -163,7 +165,7 @@ impl ReasonWriter<'_> {
                 return format!("It leaves {target} hanging: {shown}.");
             }
             let rest = rest(&reached, moves, 1);
-            return format!("It leaves {target} hanging: {shown} wins {lost}{rest}.");
+            return format!("{shown} takes {target}, winning {lost}{rest}.");
         }
         match motif {
             Some(motif) => {
@@ -239,7 +241,7 @@ impl ReasonWriter<'_> {
     /// A threat that the opponent had before the move, can carry out after it, and could not after the best move.
     pub(super) fn overlooks_threat(&self) -> Option<Reason> {
         let passed = self.facts.threat.as_ref()?;
-        let gain = Gain::of(passed)?;
+        let gain = Gain::real(passed, opposite(self.before))?;
         let threat = *gain.line.first()?;
         if self.facts.after.best() != Some(threat) {
             return None;

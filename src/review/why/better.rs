@@ -84,7 +84,7 @@ impl ReasonWriter<'_> {
     /// A threat of the best move that the move played does not make.
     fn best_threatens(&self) -> Option<Reason> {
         let passed = self.facts.idea.as_ref()?;
-        let gain = Gain::of(passed).filter(|_| self.is_bad())?;
+        let gain = Gain::real(passed, self.before).filter(|_| self.is_bad())?;
         let own = self.facts.own_idea.as_ref().and_then(Gain::of);
         if own.is_some_and(|own| own.covers(&gain)) {
             return None;

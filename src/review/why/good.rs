@@ -84,7 +84,7 @@ impl ReasonWriter<'_> {
     /// A threat of the opponent that the line after the move no longer contains.
     fn meets_threat(&self) -> Option<Reason> {
         let passed = self.facts.threat.as_ref()?;
-        let gain = Gain::of(passed)?;
+        let gain = Gain::real(passed, opposite(self.before))?;
         let meets = match gain.mate {
             Some(_) => mate_for(opposite(self.after)).is_none(),
             None => {
@@ -100,7 +100,7 @@ impl ReasonWriter<'_> {
 
     fn threatens(&self) -> Option<Reason> {
         let passed = self.facts.own_idea.as_ref()?;
-        let gain = Gain::of(passed)?;
+        let gain = Gain::real(passed, self.after)?;
         Some(Reason {
             kind: "threatens",
             text: format!("It threatens {}.", threat_words(passed, &gain)),

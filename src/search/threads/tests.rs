@@ -1,6 +1,7 @@
 use super::*;
 use crate::board::Square;
 use crate::search::score::Value;
+use crate::search::tests::position;
 use crate::util::rng::SplitMix64;
 
 fn found(to: Square, value: Value, depth: i32) -> ThreadResult {
@@ -83,4 +84,40 @@ fn deepest_of_the_threads_with_the_chosen_move_is_reported() {
 #[test]
 fn vote_without_threads_is_none() {
     assert!(vote(&[]).is_none());
+}
+
+/// When the search ended, and what its clock showed.
+#[derive(Default)]
+struct EndRecorder {
+    end: Mutex<Option<(Instant, std::time::Duration)>>,
+}
+
+impl Reporter for EndRecorder {
+    fn line(&self, _: &Line, _: &Progress) {}
+
+    fn done(&self, outcome: &Outcome) {
+        *self.end.lock() = Some((Instant::now(), outcome.progress.time));
+    }
+}
+
+#[test]
+fn clock_of_a_search_starts_after_the_earlier_search() {
+    let mut pool = ThreadPool::new(Network::embedded(), 1, 1);
+    let (first, second) = (Arc::new(EndRecorder::default()), Arc::new(EndRecorder::default()));
+    let root = position("8/8/8/3k4/8/8/8/KR6 w - - 0 1");
+    let infinite = Limits { infinite: true, ..Limits::default() };
+    pool.go(root.clone(), infinite, SearchOptions::default(), first.clone());
+    let controller = pool.controller();
+    // The second `go` waits until this thread stops the first search.
+    let stopper = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        controller.stop();
+    });
+    let one = Limits { depth: Some(1), ..Limits::default() };
+    pool.go(root, one, SearchOptions::default(), second.clone());
+    pool.wait();
+    stopper.join().expect("no panic");
+    let (first_end, _) = first.end.lock().expect("an outcome");
+    let (second_end, time) = second.end.lock().expect("an outcome");
+    assert!(time <= second_end - first_end, "the clock of the second search ran during the first");
 }

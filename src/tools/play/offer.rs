@@ -6,7 +6,7 @@ use crate::board::Position;
 use crate::search::{Limits, Score, SearchOptions, Silent, ThreadPool};
 
 /// The condition in words.
-pub(super) const RULE: &str = "it accepts when 30 moves have been played and the value has been level for ten";
+pub(super) const RULE: &str = "it accepts when 30 moves have been played and the last ten were level";
 /// Number of moves of both sides before which no offer is accepted.
 const MIN_MOVES: usize = 30;
 /// Number of moves during which the value must have been level.

@@ -6,29 +6,18 @@
 //!
 //! Without the feature, which WebAssembly lacks, this module only has functions that return an error.
 //!
-//! * `shapes`: the nets that a card can train.
-//! * `sizes`: the sizes of the buffers, and the constants of the shaders.
-//! * `slots`: a batch in the order of its layer stacks.
-//! * `constants`: the constants of one step.
+//! * `sizes`: the nets that a card can train, the sizes of the buffers, the constants of the shaders and of one step,
+//!   and a batch in the order of its layer stacks.
 //! * `passes`: the shaders' entry points with their buffers.
 //! * `trainer`: the trainer.
-//! * `self_test`: comparison with the trainer on the processor.
-//! * `report`: `zoothera gpu`.
+//! * `self_test`: comparison with the trainer on the processor, and `zoothera gpu`.
 
-#[cfg(feature = "gpu")]
-mod constants;
 #[cfg(feature = "gpu")]
 mod passes;
 #[cfg(feature = "gpu")]
-mod report;
-#[cfg(feature = "gpu")]
 mod self_test;
 #[cfg(feature = "gpu")]
-mod shapes;
-#[cfg(feature = "gpu")]
 mod sizes;
-#[cfg(feature = "gpu")]
-mod slots;
 #[cfg(all(test, feature = "gpu"))]
 mod tests;
 #[cfg(feature = "gpu")]
@@ -73,7 +62,7 @@ mod present {
     /// # Errors
     /// The error names the shapes that a card can train.
     pub(in crate::train) fn check_shape(architecture: Architecture) -> Result<()> {
-        shapes::check(architecture)
+        sizes::check(architecture)
     }
 
     /// Checks that the chosen card exists, can be opened and can train nets of this shape with batches of `batch`
@@ -82,7 +71,7 @@ mod present {
     /// # Errors
     /// The error describes what is missing.
     pub(in crate::train) fn check_usable(choice: &CardChoice, architecture: Architecture, batch: usize) -> Result<()> {
-        shapes::check(architecture)?;
+        sizes::check(architecture)?;
         let card = card::choose(choice)?;
         sizes::Sizes::of(architecture, batch)?.check(&card.limits(), &card.name())?;
         card.open().map(drop)
@@ -99,7 +88,7 @@ mod present {
         batch: usize,
         parameters: Parameters,
     ) -> Result<(String, Box<dyn Stepper>)> {
-        shapes::check(parameters.model.architecture)?;
+        sizes::check(parameters.model.architecture)?;
         let card = card::choose(choice)?;
         let name = card.describe();
         let trainer = trainer::GpuTrainer::new(&card, settings, loss, batch, parameters)?;
@@ -111,7 +100,7 @@ mod present {
     /// # Errors
     /// Fails if the machine has no card, or if the test fails.
     pub(crate) fn run(args: &GpuArgs, out: &mut impl Write) -> Result<()> {
-        report::run(args, out)
+        self_test::run(args, out)
     }
 }
 

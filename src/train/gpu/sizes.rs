@@ -1,10 +1,18 @@
 //! Sizes of the buffers for a net and a batch, and the constants of the shaders.
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
+use bytemuck::{Pod, Zeroable};
 
-use crate::nnue::Architecture;
-use crate::train::model::dense::DenseParameters;
-use crate::train::model::transformer::block;
+use crate::nnue::architecture::Topology;
+use crate::nnue::features::attack_inputs::AttackInputs;
+use crate::nnue::{Activation, Architecture};
+use crate::train::model::dense::{DenseParameters, limits};
+use crate::train::model::rounding::{Rounding, Scales};
+use crate::train::model::rows::block;
+use crate::train::model::shapes::{HIDDEN, SKIP, UNITS, all, list};
+use crate::train::samples::Sample;
+use crate::train::step::loss::{Loss, LossKind};
+use crate::train::step::optimiser::{OptimiserSettings, adam_step};
 
 /// Slots of a tile; each layer stack starts at a multiple of this number.
 pub const TILE: usize = 16;
@@ -158,10 +166,199 @@ impl Sizes {
     }
 }
 
+// The constants of one step, in the layout of the shaders' struct `Step`.
+
+/// Counterpart of the struct `Step` in `shaders/common.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+pub struct Constants {
+    pub slots: u32,
+    pub chunks: u32,
+    rounded: u32,
+    train: u32,
+    weight: f32,
+    penalty: f32,
+    lambda: f32,
+    scale: f32,
+    kind: u32,
+    exponent: f32,
+    steepness: f32,
+    epsilon: f32,
+    rate: f32,
+    decay: f32,
+    real_rate: f32,
+    real_decay: f32,
+    factor_decay: f32,
+    first_one: f32,
+    skip_one: f32,
+    second_one: f32,
+    output_one: f32,
+    first_limit: f32,
+    skip_limit: f32,
+    second_limit: f32,
+    output_limit: f32,
+    unused: [f32; 3],
+}
+
+impl Constants {
+    /// Returns the constants of the passes forward over `positions` positions.
+    pub fn forward(architecture: Architecture, loss: Loss, rounding: Option<Rounding>, positions: usize) -> Self {
+        let weight = 1.0 / positions.max(1) as f32;
+        let Scales { first, skip, second, output } =
+            rounding.unwrap_or(Rounding { output_scale: 1.0 }).scales(architecture);
+        Self {
+            rounded: u32::from(rounding.is_some()),
+            weight,
+            penalty: weight * loss.sparsity / architecture.inputs() as f32,
+            lambda: loss.lambda,
+            scale: loss.scale,
+            kind: match loss.kind {
+                LossKind::Mse => 0,
+                LossKind::Power => 1,
+                LossKind::Bce => 2,
+            },
+            exponent: loss.exponent,
+            steepness: UNITS / loss.scale,
+            first_one: first,
+            skip_one: skip,
+            second_one: second,
+            output_one: output,
+            ..Self::default()
+        }
+    }
+
+    /// Adds the constants of optimiser step `steps`.
+    pub fn with_step(self, architecture: Architecture, settings: OptimiserSettings, steps: u32, rate: f32) -> Self {
+        let step = adam_step(steps, rate, 0.0);
+        let limits = limits(architecture, settings.output_scale);
+        let real_rate = rate * settings.real_rate;
+        Self {
+            train: 1,
+            epsilon: step.epsilon,
+            rate: step.rate,
+            decay: rate * settings.decay,
+            real_rate: adam_step(steps, real_rate, 0.0).rate,
+            real_decay: real_rate * settings.real_decay,
+            factor_decay: rate * settings.factor_decay,
+            first_limit: limits.first,
+            skip_limit: limits.skip,
+            second_limit: limits.hidden,
+            output_limit: limits.output,
+            ..self
+        }
+    }
+}
+
+// A batch in slots: sorted by layer stack, each stack starting at a multiple of [`TILE`].
+
+/// Bits of a record's last word for the shaders: whether it is mirrored, whether the slot has a position, and its
+/// stack.
+const MIRRORED: u32 = 1 << 16;
+const VALID: u32 = 1 << 17;
+const STACK_SHIFT: u32 = 18;
+/// Bits of the last word that belong to the record itself.
+const OWN: u32 = 0xffff;
+
+/// The slots of a batch.
+#[derive(Default)]
+pub struct Slots {
+    /// A record per slot.
+    pub records: Vec<[u32; RECORD]>,
+    /// First slot, number of slots and stack of each chunk; then the first and last (exclusive) chunk of each stack.
+    pub chunks: Vec<[u32; 4]>,
+    /// Number of chunks in use.
+    pub chunk_count: usize,
+}
+
+impl Slots {
+    /// Fills the slots with a batch. The samples of a stack keep their order. `chunks` is the number of entries before
+    /// the stacks' ranges.
+    pub fn fill(&mut self, architecture: Architecture, samples: &[Sample], chunks: usize) {
+        let stack_of = |sample: &Sample| architecture.bucket(sample.record.piece_count() as usize);
+        let mut counts = vec![0; architecture.buckets];
+        for sample in samples {
+            counts[stack_of(sample)] += 1;
+        }
+        self.records.clear();
+        self.chunks.clear();
+        let (mut next, mut ranges) = (Vec::new(), Vec::new());
+        for (stack, count) in counts.iter().enumerate() {
+            let (start, length) = (self.records.len(), usize::next_multiple_of(*count, TILE));
+            let mut unused = [0; RECORD];
+            unused[RECORD - 1] = (stack as u32) << STACK_SHIFT;
+            self.records.resize(start + length, unused);
+            next.push(start);
+            let first = self.chunks.len();
+            let chunk = |at: usize| [(start + at) as u32, CHUNK.min(length - at) as u32, stack as u32, 0];
+            self.chunks.extend((0..length).step_by(CHUNK).map(chunk));
+            ranges.push([first as u32, self.chunks.len() as u32, 0, 0]);
+        }
+        self.chunk_count = self.chunks.len();
+        self.chunks.resize(chunks, [0; 4]);
+        self.chunks.extend(ranges);
+        for sample in samples {
+            let stack = stack_of(sample);
+            let slot = &mut self.records[next[stack]];
+            next[stack] += 1;
+            *slot = bytemuck::cast(sample.record);
+            let mirrored = if sample.mirrored { MIRRORED } else { 0 };
+            slot[RECORD - 1] = slot[RECORD - 1] & OWN | mirrored | VALID | (stack as u32) << STACK_SHIFT;
+        }
+    }
+}
+
+// The nets that a card can train: those with pairwise products, a skip connection and piece-square values.
+
+/// Accumulator widths must be multiples of this number to fill the shaders' workgroups.
+const COLUMNS: usize = 128;
+
+/// Whether a card can train nets of this shape.
+fn is_supported(shape: &Architecture) -> bool {
+    matches!(shape.topology, Topology::Skip { squares: true })
+        && shape.activation == Activation::Pairwise
+        && shape.hidden == [SKIP + 1, HIDDEN]
+        && shape.psqt == shape.buckets
+        && shape.l1.is_multiple_of(COLUMNS)
+        && shape.attacks == AttackInputs::None
+}
+
+/// Returns every shape that a card can train.
+pub fn supported() -> impl Iterator<Item = Architecture> {
+    all().filter(is_supported)
+}
+
+/// Checks that a card can train nets of this shape.
+///
+/// # Errors
+/// The error names the shapes that the card can train.
+pub fn check(architecture: Architecture) -> Result<()> {
+    if is_supported(&architecture) {
+        return Ok(());
+    }
+    bail!(
+        "a graphics card cannot train nets of the shape {architecture}: use --device cpu, or one of these shapes with \
+         --features half-kav2-hm, --activation pairwise, --psqt, --buckets 8 and --attacks none: {}",
+        names()
+    )
+}
+
+/// Returns the shapes as text: `l1 256 with 1, 4, 8 or 16 king buckets; ...`.
+fn names() -> String {
+    let mut widths: Vec<usize> = supported().map(|shape| shape.l1).collect();
+    widths.sort_unstable();
+    widths.dedup();
+    let of_width = |&l1: &usize| {
+        let with = supported().filter(|shape| shape.l1 == l1);
+        let mut kings: Vec<usize> = with.map(|shape| shape.features.set().kings).collect();
+        kings.sort_unstable();
+        format!("l1 {l1} with {} king buckets", list(&kings))
+    };
+    widths.iter().map(of_width).collect::<Vec<_>>().join("; ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::gpu::shapes::supported;
 
     #[test]
     fn too_large_batch_error_names_possible_batch() {
@@ -176,5 +373,17 @@ mod tests {
         let error = sizes(256).check(&small, "Card").expect_err("too small").to_string();
         assert!(error.contains("too little memory for this net"), "{error}");
         assert!(Sizes::of(shape, 1 << 24).is_err());
+    }
+}
+
+#[cfg(test)]
+mod shapes_tests {
+    use super::*;
+
+    #[test]
+    fn refusal_lists_supported_shapes() {
+        let error = check(Architecture::HALF_KP).expect_err("HalfKP is not supported").to_string();
+        assert!(error.contains("--device cpu") && error.contains("l1 1024 with 1, 4, 8, 16 or 32"), "{error}");
+        assert!(supported().all(|shape| check(shape).is_ok()));
     }
 }

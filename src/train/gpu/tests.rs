@@ -4,7 +4,7 @@
 use std::io::Write as _;
 
 use super::self_test::{LOSS, SETTINGS, TOLERANCE, difference, gradient_difference, parameters, samples};
-use super::shapes::supported;
+use super::sizes::supported;
 use super::trainer::GpuTrainer;
 use crate::gpu::card::{Card, cards};
 use crate::nnue::Architecture;

@@ -5,10 +5,8 @@ use std::collections::VecDeque;
 use anyhow::Result;
 use wgpu::{Buffer, SubmissionIndex};
 
-use super::constants::Constants;
 use super::passes::{BACKWARD, FOLD, FORWARD, Passes, binding};
-use super::sizes::Sizes;
-use super::slots::Slots;
+use super::sizes::{Constants, Sizes, Slots};
 use crate::data::Record;
 use crate::gpu::card::{Card, Mapping, Opened};
 use crate::train::model::Model;

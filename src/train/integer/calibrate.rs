@@ -4,17 +4,17 @@
 //! Rounding errors do not cancel where units have the same value most of the time: 32 weights of saturated units, each
 //! off by a quarter, shift every output in the same direction. So the mean error of each hidden unit's sum is added to
 //! its bias, layer by layer. Then the output layer's integers are fitted to the float model's outputs by least squares.
-// CITE: M. Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019): the idea of
-// correcting biases layer by layer, there for image networks.
 
 use crate::data::Record;
 use crate::nnue::Network;
 use crate::nnue::architecture::Topology;
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::trace::{activated, second_layer_inputs, sums};
-use crate::train::model::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE};
-use crate::train::model::topology::SKIP;
+use crate::train::model::shapes::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, SKIP, WEIGHT_ONE};
 use crate::train::model::{LayerSums, Model};
+
+// CITE: M. Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019): the idea of
+// correcting biases layer by layer, there for image networks.
 
 /// Passes over the output's weights in each fit; further passes do not change the rounded result.
 const PASSES: usize = 200;

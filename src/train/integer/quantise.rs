@@ -6,12 +6,9 @@ use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::transformer::Transformer;
 use crate::nnue::{Architecture, Network};
-use crate::train::model::Model;
-use crate::train::model::psqt;
 use crate::train::model::rows::ActiveRow;
-use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, first_weight_one};
-use crate::train::model::topology::SKIP;
-use crate::train::model::transformer;
+use crate::train::model::shapes::{ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, first_weight_one};
+use crate::train::model::{Model, psqt, rows};
 
 /// Quantises a model and calibrates the integer net on `records`.
 pub fn export(model: &Model, output_scale: f32, records: &[Record]) -> Network {
@@ -62,7 +59,7 @@ fn quantise_psqt(model: &Model, output_scale: f32, transformer: &mut Transformer
 
 /// Returns the active rows of a model, each with its row in the file.
 fn file_rows(architecture: Architecture) -> impl Iterator<Item = (usize, usize)> {
-    let (set, layout) = (architecture.features.set(), transformer::layout(architecture));
+    let (set, layout) = (architecture.features.set(), rows::layout(architecture));
     (0..layout.active_rows()).map(move |row| match layout.active_row(row) {
         ActiveRow::Piece { king, piece_row } => (row, set.row(king as u16, piece_row as u16).into()),
         ActiveRow::Attack(attack) => (row, set.count() + attack),
@@ -170,13 +167,13 @@ mod tests {
         let mut model = Model::initial(&mut rng, architecture, 0.1);
         // Different weights for every stack.
         for weight in model.dense.l1_weight.iter_mut().step_by(5) {
-            *weight += 0.02 * crate::train::model::transformer::uniform(&mut rng);
+            *weight += 0.02 * crate::train::model::rows::uniform(&mut rng);
         }
         for weight in model.transformer.iter_mut().step_by(3) {
-            *weight += 0.1 * crate::train::model::transformer::uniform(&mut rng);
+            *weight += 0.1 * crate::train::model::rows::uniform(&mut rng);
         }
         for value in model.dense.psqt.iter_mut().step_by(3) {
-            *value += 0.1 * crate::train::model::transformer::uniform(&mut rng);
+            *value += 0.1 * crate::train::model::rows::uniform(&mut rng);
         }
         let net = quantise(&model, 1.0);
         assert_same(&net);

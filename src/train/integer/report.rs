@@ -8,7 +8,7 @@ use crate::nnue::layers::Head;
 use crate::nnue::trace::Trace;
 use crate::nnue::{Activation, Network};
 use crate::train::model::Model;
-use crate::train::model::scales::{OUTPUT_ONE, UNITS, input_one};
+use crate::train::model::shapes::{OUTPUT_ONE, UNITS, input_one};
 use crate::train::step::loss::Loss;
 
 /// Comparison of the integer net with the float model on a set of positions.

@@ -4,12 +4,10 @@ use crate::nnue::architecture::Topology;
 use crate::nnue::features::FeatureSet;
 use crate::nnue::layers::Dense;
 use crate::nnue::{Architecture, Network};
-use crate::train::model::Model;
 use crate::train::model::dense::DenseParameters;
-use crate::train::model::psqt;
-use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
-use crate::train::model::topology::SKIP;
-use crate::train::model::transformer::{block, factor, layout};
+use crate::train::model::rows::{block, factor, layout};
+use crate::train::model::shapes::{ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, input_one};
+use crate::train::model::{Model, psqt};
 
 /// Dequantises a net into a model of `architecture`, which may have more king buckets: each takes the rows of the net's
 /// bucket that contains it, so that the model computes the same values. The factor row of a piece is the mean of its
@@ -151,8 +149,8 @@ mod tests {
     use super::*;
     use crate::nnue::{Activation, Features};
     use crate::train::integer::quantise::quantise;
+    use crate::train::model::rows::uniform;
     use crate::train::model::shapes;
-    use crate::train::model::transformer::uniform;
     use crate::util::rng::SplitMix64;
 
     #[test]

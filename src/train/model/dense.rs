@@ -1,12 +1,11 @@
 //! The dense parameters: all parameters except the transformer's rows. Weights, gradients and optimiser moments share
 //! this shape.
 
+use super::psqt;
+use super::rows::uniform;
+use super::shapes::{ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, input_one};
 use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::{Activation, Architecture};
-use crate::train::model::psqt;
-use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
-use crate::train::model::topology::SKIP;
-use crate::train::model::transformer::uniform;
 use crate::util::rng::SplitMix64;
 
 /// One number per dense parameter. In the shapes, `L1` is the width of an accumulator and `B` the number of stacks.

@@ -5,18 +5,15 @@ pub(super) mod dense;
 pub(super) mod psqt;
 pub(super) mod rounding;
 pub(super) mod rows;
-pub(super) mod scales;
 pub(super) mod shapes;
-pub(super) mod topology;
-pub(super) mod transformer;
 
 use std::borrow::Cow;
 
+use crate::train::model::rows::{Table, layout};
+use crate::train::model::shapes::HIDDEN;
+use crate::train::model::shapes::{SKIP, squared_and_clipped};
 use dense::DenseParameters;
 use rounding::Rounding;
-use scales::HIDDEN;
-use topology::{SKIP, squared_and_clipped};
-use transformer::{Table, layout};
 
 use super::samples::active::ActiveRows;
 use crate::data::Record;
@@ -42,7 +39,7 @@ impl Model {
     pub fn initial(rng: &mut SplitMix64, architecture: Architecture, span: f32) -> Self {
         Self {
             architecture,
-            transformer: transformer::initial(rng, architecture, span),
+            transformer: rows::initial(rng, architecture, span),
             dense: DenseParameters::initial(rng, architecture),
             rounding: None,
         }
@@ -52,7 +49,7 @@ impl Model {
     pub fn zeros(architecture: Architecture) -> Self {
         Self {
             architecture,
-            transformer: transformer::zeros(architecture),
+            transformer: rows::zeros(architecture),
             dense: DenseParameters::zeros(architecture),
             rounding: None,
         }

@@ -3,12 +3,13 @@
 //! Half the difference of both sides' sums is added to the output, so the layers need not represent material. As in
 //! the transformer, a factor row contains the part common to all king buckets, and the export adds both. Attack inputs
 //! have such values too.
-// CITE: piece-square outputs of Stockfish 14's nets (Tomasz Sobczyk and others), with the idea of initialising them
-// with piece values.
 
 use super::rows::RowLayout;
-use super::scales::UNITS;
+use super::shapes::UNITS;
 use crate::nnue::Architecture;
+
+// CITE: piece-square outputs of Stockfish 14's nets (Tomasz Sobczyk and others), with the idea of initialising them
+// with piece values.
 
 /// Value of a piece (0 pawn to 5 king) in engine units.
 pub fn piece_value(role: usize) -> i16 {

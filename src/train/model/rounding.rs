@@ -2,15 +2,15 @@
 //! the rounded values, so that training takes the rounding into account.
 //!
 //! The gradient bypasses the rounding and updates the exact parameter.
+
+use super::dense::DenseParameters;
+use super::shapes::{ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, first_weight_one, input_one};
+use crate::nnue::architecture::Topology;
+use crate::nnue::{Activation, Architecture};
+
 // CITE: Y. Bengio, N. Léonard and A. Courville, "Estimating or Propagating Gradients Through Stochastic Neurons"
 // (2013): the straight-through estimator; B. Jacob et al., "Quantization and Training of Neural Networks" (2018):
 // training with the roundings of inference.
-
-use super::dense::DenseParameters;
-use super::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, first_weight_one, input_one};
-use super::topology::SKIP;
-use crate::nnue::architecture::Topology;
-use crate::nnue::{Activation, Architecture};
 
 /// Rounding for a file whose outputs are multiplied by `output_scale`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -16,21 +16,22 @@
 //! the seed and the number of positions shown. There is no other random state.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io;
+use std::io::{BufReader, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::config::Config;
 use crate::data::Record;
 use crate::data::stream::Bookmark;
 use crate::nnue::Architecture;
 use crate::train::model::Model;
 use crate::train::model::average::Average;
 use crate::train::model::dense::DenseParameters;
-use crate::train::model::transformer::layout;
-use crate::train::run::config::Config;
+use crate::train::model::rows::layout;
 use crate::train::step::optimiser::Moments;
 pub use crate::train::step::stepper::{Parameters, ParametersRef};
 use crate::util::atomic::AtomicFile;

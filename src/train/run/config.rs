@@ -14,6 +14,7 @@ use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture, Features};
 use crate::train::model::shapes;
 use crate::train::step::loss::{Loss, LossKind};
+use crate::util::arguments::in_digits;
 use crate::util::encoding::read_text;
 use crate::util::text::Shown as _;
 
@@ -307,7 +308,29 @@ impl Overrides {
     /// Fails if the file cannot be read or contains an unknown setting or a wrong value; the message names the line.
     pub fn from_file(path: &Path) -> Result<Self> {
         let text = read_text(path).with_context(|| format!("cannot read {}", path.shown()))?;
-        toml::from_str(&text).with_context(|| format!("cannot parse {} as a training configuration", path.shown()))
+        let settings = Self::from_toml(&text);
+        settings.with_context(|| format!("cannot parse {} as a training configuration", path.shown()))
+    }
+
+    /// Reads the text of a TOML file. A number can be a string with a suffix: `batch = "16k"`.
+    fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
+        toml::from_str(text).or_else(|error| Self::with_suffixes(text).ok_or(error))
+    }
+
+    /// The settings of a text with its suffixes written out; `None` if it has other faults.
+    fn with_suffixes(text: &str) -> Option<Self> {
+        let command = <Self as clap::Args>::augment_args(clap::Command::new(""));
+        let mut table: toml::Table = text.parse().ok()?;
+        for (name, value) in &mut table {
+            let option = command.get_arguments().find(|option| option.get_long() == Some(name.as_str()));
+            let Some(digits) = option.zip(value.as_str()).and_then(|(option, text)| in_digits(option, text)) else {
+                continue;
+            };
+            // Settings that are integers take no other numbers.
+            let whole = digits.parse().map(toml::Value::Integer);
+            *value = whole.or_else(|_| digits.parse().map(toml::Value::Float)).ok()?;
+        }
+        table.try_into().ok()
     }
 }
 
@@ -494,6 +517,15 @@ fn value_of(choice: impl clap::ValueEnum) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_a_file_can_have_suffixes() {
+        let text = "batch = '16k'\nmillions = '2.5M'\nseed = '3'";
+        let error = Overrides::from_toml(text).expect_err("a number as text").to_string();
+        assert!(error.contains("batch"), "{error}");
+        let settings = Overrides::from_toml(text.trim_end_matches("\nseed = '3'")).unwrap();
+        assert_eq!((settings.batch, settings.millions), (Some(16_000), Some(2.5)));
+    }
 
     #[test]
     fn command_line_overrides_file_and_file_overrides_default() {

@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Validation;
+use super::display::short_rate;
 use crate::util::kind::Kind;
 
 /// Log in addition to the `.tsv`.
@@ -58,7 +59,8 @@ impl LogKind {
 
 fn csv(history: &[Validation]) -> String {
     let line = |report: &Validation| {
-        let Validation { shown, train, rate, lambda, seconds, .. } = report;
+        let Validation { shown, train, lambda, seconds, .. } = report;
+        let rate = short_rate(report.rate);
         let held_out = report.measured().map_or_else(String::new, |loss| loss.to_string());
         format!("{shown},{train},{held_out},{rate},{lambda},{seconds:.1}\n")
     };

@@ -7,16 +7,13 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::checkpoint;
-
-use crate::data::Record;
-use crate::data::entry::NO_SCORE;
+use crate::data::entry::{NO_SCORE, board_of_entry};
 use crate::data::label::{Judge, LabelNet, Labeller};
-use crate::data::network_board::board_of_entry;
-use crate::data::{Entry, reader};
+use crate::data::{Entry, Record, reader};
 use crate::nnue::{Board, Network};
 use crate::train::model::Model;
 use crate::train::model::dense::DenseParameters;
-use crate::train::model::scales::UNITS;
+use crate::train::model::shapes::UNITS;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::util::text::Shown as _;
 use crate::util::{cores, threads};

@@ -4,20 +4,14 @@ mod checkpoint;
 mod checks;
 mod compare;
 pub(crate) mod config;
-pub(crate) mod device;
 mod display;
 pub(crate) mod events;
-pub(crate) mod export;
-pub(crate) mod info;
 pub(crate) mod measure;
-mod outputs;
-pub(crate) mod picture;
-mod plot;
+pub(crate) mod outputs;
+pub(crate) mod plot;
 mod schedule;
 mod session;
 pub(crate) mod shape;
-mod start;
-mod watch;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -27,9 +21,8 @@ use anyhow::{Context, Result, bail};
 use checkpoint::RunState;
 use compare::PlotArgs;
 use config::{Config, Overrides};
-use export::ExportArgs;
 use measure::LossArgs;
-use outputs::beside;
+use outputs::{ExportArgs, beside};
 use session::{Positions, Session};
 
 use super::step::stepper::Stepper;
@@ -94,7 +87,7 @@ const HOLDOUT_LIMIT: usize = 300_000;
 /// Fails if settings or files are invalid, or on an I/O error.
 pub fn run(args: TrainArgs) -> Result<()> {
     match &args.command {
-        Some(TrainCommand::Export(export)) => return export::run(export),
+        Some(TrainCommand::Export(export)) => return outputs::run(export),
         Some(TrainCommand::Loss(loss)) => return measure::run(loss, &mut std::io::stdout()),
         Some(TrainCommand::Plot(plot)) => return compare::run(plot),
         None => {}
@@ -120,8 +113,8 @@ pub fn run(args: TrainArgs) -> Result<()> {
     if !args.quiet {
         eprintln!("{}", config.lines());
     }
-    let (state, parameters) = start::start(&config, args.resume, args.init.as_deref())?;
-    let memory = state.stream_memory.map_or_else(|| start::stream_memory(&config), Ok)?;
+    let (state, parameters) = session::start(&config, args.resume, args.init.as_deref())?;
+    let memory = state.stream_memory.map_or_else(|| session::stream_memory(&config), Ok)?;
     let options = options(sources, &config, memory);
     let trainer = args.device.stepper(&config, parameters)?;
     let is_warm = args.init.is_some() && state.shown == 0;
@@ -152,7 +145,7 @@ fn settings(args: &TrainArgs) -> Result<(Vec<Source>, Config)> {
 pub fn check(args: &TrainArgs) -> Result<()> {
     let (_, config) = settings(args)?;
     checks::check_outputs(&config, &[], false)?;
-    start::start(&config, false, args.init.as_deref()).map(drop)
+    session::start(&config, false, args.init.as_deref()).map(drop)
 }
 
 /// What a run prints.

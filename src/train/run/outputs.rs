@@ -1,17 +1,25 @@
 //! Output files of a run other than the checkpoint: the net, the log and the picture.
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::checkpoint::Validation;
+pub use super::checkpoint::is_checkpoint;
+use super::checkpoint::{Checkpoint, Validation};
 use super::config::Config;
-use super::picture;
-use crate::nnue::{self, Network};
+use super::display::short_rate;
+use super::schedule::Elapsed;
+use super::{checkpoint, plot, schedule};
+use crate::nnue;
+use crate::nnue::Network;
+use crate::train::integer::{ExportReport, export};
+use crate::train::model::rounding::Rounding;
 use crate::util::atomic::{resolve, write_over};
+use crate::util::identity::check_distinct;
 use crate::util::kind::Kind;
+use crate::util::quantity::short_time;
 use crate::util::text::Shown as _;
 
 /// First line of a log.
@@ -116,14 +124,14 @@ pub fn write_curves(config: &Config, history: &[Validation]) -> Result<()> {
 
 /// Writes the loss curves of the run that made `net`.
 pub fn write_picture(path: &Path, net: &Path, history: &[Validation]) -> Result<()> {
-    let picture = picture::svg(&picture_title(net), history);
+    let picture = plot::svg(&picture_title(net), history);
     write_over(path, &PICTURE, |file| file.write_all(picture.as_bytes()))
 }
 
 /// Writes the loss curves of several runs.
 pub fn write_comparison(path: &Path, runs: &[(String, Vec<Validation>)]) -> Result<()> {
     let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
-    let picture = picture::compare(&format!("{}: {PICTURE_TITLE}", names.join(", ")), runs);
+    let picture = plot::compare(&format!("{}: {PICTURE_TITLE}", names.join(", ")), runs);
     write_over(path, &PICTURE, |file| file.write_all(picture.as_bytes()))
 }
 
@@ -146,4 +154,115 @@ fn log_of(history: &[Validation]) -> String {
             report.seconds
         )
     })
+}
+
+// `train export`: exports a net from a checkpoint.
+
+/// Arguments of `train export`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct ExportArgs {
+    /// Checkpoint of a finished or running run
+    pub checkpoint: PathBuf,
+    /// Net file to write
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Factor for the net's outputs [default: that of the run]
+    #[arg(long)]
+    pub output_scale: Option<f32>,
+    /// Use the weights of the last step instead of the averaged weights
+    #[arg(long)]
+    pub last: bool,
+    /// Also draw the run's loss curves to this SVG file
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+}
+
+/// Results of a finished run.
+#[derive(Clone, Copy, Debug)]
+pub struct Results {
+    /// Training loss since the second-to-last validation.
+    pub training: f64,
+    /// Mean quantisation error in engine units.
+    pub quantisation: f64,
+    /// Accumulator units that are never active.
+    pub dead: usize,
+}
+
+/// Returns the results of a finished run from its checkpoint and its net.
+///
+/// # Errors
+/// Fails if one of the files is not valid.
+pub fn results(checkpoint: &Path, net: &Path) -> Result<Results> {
+    let Checkpoint { state, parameters, records } = checkpoint::read(checkpoint)?;
+    let scale = state.config.output_scale;
+    let mut model = parameters.into_result();
+    let elapsed = Elapsed::after(&state.config, state.shown, state.seconds);
+    model.rounding = schedule::rounding(&state.config, elapsed);
+    let net = Network::from_file(net)?;
+    let report = ExportReport::of(&model, scale, &net, &records, state.config.last_loss());
+    Ok(Results {
+        training: state.history.last().map_or(f64::NAN, |last| last.train),
+        quantisation: report.mean,
+        dead: report.layers[0].dead(),
+    })
+}
+
+/// Exports a net from a checkpoint and reports the quantisation error.
+///
+/// # Errors
+/// Fails if the file is not a valid checkpoint or the net cannot be written.
+pub fn run(args: &ExportArgs) -> Result<()> {
+    let mut outputs = vec![args.out.as_path()];
+    outputs.extend(args.plot.as_deref());
+    check_distinct(&outputs, &[&args.checkpoint])?;
+    let Checkpoint { state, parameters, records } = checkpoint::read(&args.checkpoint)?;
+    let scale = args.output_scale.unwrap_or(state.config.output_scale);
+    let mut model = if args.last { parameters.model } else { parameters.into_result() };
+    let elapsed = Elapsed::after(&state.config, state.shown, state.seconds);
+    let rounding = schedule::rounding(&state.config, elapsed);
+    model.rounding = rounding.map(|_| Rounding { output_scale: scale });
+    let net = export(&model, scale, &records);
+    write_net(&args.out, &net)?;
+    if let Some(path) = &args.plot {
+        write_picture(path, &args.out, &state.history)?;
+    }
+    eprintln!(
+        "{} after {:.1} M positions\n{}{}\nwrote {}",
+        args.checkpoint.shown(),
+        millions(state.shown),
+        plot::text(&state.history),
+        ExportReport::of(&model, scale, &net, &records, state.config.last_loss()),
+        args.out.shown()
+    );
+    Ok(())
+}
+
+// Description of a checkpoint: the part of `net info` for files that are no nets.
+
+/// Prints the progress and the settings of a checkpoint.
+///
+/// # Errors
+/// Fails if the file is not a valid checkpoint, or a write fails.
+pub fn describe(path: &Path, out: &mut dyn Write) -> Result<()> {
+    let checkpoint::Checkpoint { state, parameters, .. } = checkpoint::read(path)?;
+    let architecture = parameters.model.architecture;
+    writeln!(out, "File          {}", path.shown())?;
+    writeln!(out, "Checkpoint    of a training run of {architecture}")?;
+    writeln!(out, "Positions     {} M of {} M shown", millions(state.shown), state.config.millions)?;
+    writeln!(out, "Time          {}", short_time(state.seconds))?;
+    match state.history.last() {
+        Some(last) => {
+            let held_out = last.measured().map_or_else(|| "none".to_owned(), |loss| loss.to_string());
+            let (at, rate) = (millions(last.shown), short_rate(last.rate));
+            writeln!(out, "Loss          training {:.6}, held out {held_out}, at {at} M with rate {rate}", last.train)?;
+        }
+        None => writeln!(out, "Loss          no validation yet")?,
+    }
+    writeln!(out, "Moments       of {} steps", parameters.moments.steps)?;
+    writeln!(out, "Averaged      {} models", state.averaged)?;
+    writeln!(out, "Settings")?;
+    for (name, value) in state.config.values() {
+        writeln!(out, "  {name:<16}  {value}")?;
+    }
+    Ok(())
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use shakmaty::{Color, Square};
 
 use crate::data::Record;
-use crate::data::network_board::mirrored_board;
+use crate::data::entry::mirrored_board;
 use crate::nnue::features::View;
 use crate::nnue::features::attack_inputs::{AttackInputs, AttackView};
 use crate::nnue::{Architecture, Features};
@@ -156,7 +156,7 @@ fn sides(features: Features, record: &Record, mirrored: bool) -> [(u8, View); 2]
 /// Packs a board into a record without a label, and with a castling right so that training does not mirror it.
 #[cfg(any(test, feature = "gpu"))]
 pub fn record_of(board: &shakmaty::Board, black_to_move: bool) -> Record {
-    let pieces = board.iter().map(|(square, piece)| crate::data::record::PackedPiece {
+    let pieces = board.iter().map(|(square, piece)| crate::data::entry::PackedPiece {
         square: u8::from(square),
         role: piece.role as u8 - 1,
         colour: u8::from(piece.color.is_black()),

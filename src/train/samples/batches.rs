@@ -106,8 +106,8 @@ fn flip(seed: u64, number: u64) -> bool {
 mod tests {
     use super::*;
     use crate::board::Position;
+    use crate::data::reader::EntryWriter;
     use crate::data::stream::{self, Options};
-    use crate::data::writer::EntryWriter;
     use crate::data::{Entry, Filter, reader::Format};
     use shakmaty::CastlingMode;
     use std::path::PathBuf;

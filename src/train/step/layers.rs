@@ -1,15 +1,19 @@
 //! Forward and backward passes of a group of positions through the layers, and the accumulated gradient.
 
-use super::layout::{Deltas, GROUP, Hidden, Inputs, LANES, Row, Tile};
+use rayon::prelude::*;
+
 use super::loss::Loss;
+use super::row_index::{Deltas, FIXED_ONE, FixedRow, GROUP, Hidden, InputMajor, Inputs, LANES, Row, Tile};
 use super::simd::{FirstLayerGradient, Kernels, Units};
-use super::snapshot::Snapshot;
-use super::upper::{UpperActivations, UpperGradient};
-use crate::nnue::architecture::Topology;
+use super::transformer::PsqtRows;
+use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::{Activation, Architecture};
+use crate::train::model::Model;
 use crate::train::model::dense::DenseParameters;
-use crate::train::model::scales::HIDDEN;
+use crate::train::model::rows::layout;
+use crate::train::model::shapes::{ACTIVATION_ONE, HIDDEN};
 use crate::train::samples::active::Active;
+use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// Context shared by all shards of a batch.
 #[derive(Clone, Copy)]
@@ -207,5 +211,194 @@ impl<const L1: usize> Gradient<L1> {
 fn add(sums: &mut [f32], terms: &[f32]) {
     for (sum, term) in sums.iter_mut().zip(terms) {
         *sum += term;
+    }
+}
+
+// Data of the dense layers after the first: 32 to 32 to 1, or 30 (squares and clipped units) to 32 to 1. The
+// arithmetic is in `simd`.
+
+/// The parameters in the layouts of the kernels.
+#[derive(Clone, Debug, Default)]
+pub struct UpperWeights {
+    /// Second layer's weights, one row per output.
+    pub l2_weight: [Hidden; HIDDEN],
+    /// Second layer's weights, one row per input.
+    pub l2_input_major: [Hidden; HIDDEN],
+    /// Second layer's biases.
+    pub l2_bias: Hidden,
+    /// Output layer's weights.
+    pub output_weight: Hidden,
+    /// Output layer's bias.
+    pub output_bias: f32,
+}
+
+impl UpperWeights {
+    /// Copies the parameters of stack `number`. Weights of inputs that the second layer lacks are zero.
+    pub fn of(architecture: Architecture, dense: &DenseParameters, number: usize) -> Self {
+        let [_, LayerShape { inputs, .. }, _] = architecture.layers();
+        let units = HIDDEN * number..HIDDEN * (number + 1);
+        let mut weights = Self { output_bias: dense.output_bias[number], ..Self::default() };
+        weights.l2_bias.copy_from_slice(&dense.l2_bias[units.clone()]);
+        let last = &dense.output_weight[units.clone()];
+        weights.output_weight.copy_from_slice(last);
+        let second = &dense.l2_weight[inputs * units.start..inputs * units.end];
+        let rows = second.chunks_exact(inputs);
+        for (output, (to, from)) in weights.l2_weight.iter_mut().zip(rows).enumerate() {
+            to[..inputs].copy_from_slice(from);
+            for (input, &weight) in from.iter().enumerate() {
+                weights.l2_input_major[input][output] = weight;
+            }
+        }
+        weights
+    }
+}
+
+/// Values of a position's forward pass that the backward pass needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UpperActivations {
+    /// Sums of the first layer, for nets with a skip connection.
+    pub sums1: Hidden,
+    /// Inputs of the second layer: clipped units, or squares and then clipped units.
+    pub hidden1: Hidden,
+    /// Clipped units of the second layer.
+    pub hidden2: Hidden,
+    /// Output of the layers, from the side to move's view.
+    pub output: f32,
+}
+
+/// Gradient of the upper layers and of the first layer's biases, summed over positions.
+#[derive(Clone, Debug, Default)]
+pub struct UpperGradient {
+    /// First layer's biases.
+    pub l1_bias: Hidden,
+    /// Second layer's weights, one row per output.
+    pub l2_weight: [Hidden; HIDDEN],
+    /// Second layer's biases.
+    pub l2_bias: Hidden,
+    /// Output layer's weights.
+    pub output_weight: Hidden,
+    /// Output layer's bias.
+    pub output_bias: f32,
+}
+
+// Copy of the model for the passes over a batch, with each tensor in the layout of its kernel.
+//
+// Once per step, the active rows of the transformer are folded (real plus factor) into fixed point. An accumulator
+// then costs one 16-bit addition per weight instead of two 32-bit ones, and reads a quarter of the memory.
+
+/// All parameters of the passes.
+pub struct Snapshot<const L1: usize> {
+    /// The model's shape.
+    pub architecture: Architecture,
+    /// `[kings][piece rows][L1]`, real plus factor; then `[attack inputs][L1]`.
+    pub rows: Zeroed<i16>,
+    /// The transformer's bias.
+    pub bias: FixedRow<L1>,
+    /// The stacks of dense layers.
+    pub stacks: Vec<LayerStack<L1>>,
+    /// The piece-square values of the rows, real plus factor.
+    pub psqt: PsqtRows,
+    /// Whether all parameters are rounded as in a net file; products of accumulators are then truncated too.
+    pub is_rounded: bool,
+}
+
+/// A stack of dense layers.
+pub struct LayerStack<const L1: usize> {
+    /// First layer, for the forward pass: a table for each side, or one for the products of both.
+    pub l1: Box<[InputMajor<L1>]>,
+    /// First layer, for the backward pass.
+    pub l1_tiles: Box<[Tile]>,
+    /// First layer's biases.
+    pub l1_bias: Hidden,
+    /// The layers after the first.
+    pub upper: UpperWeights,
+}
+
+impl<const L1: usize> Snapshot<L1> {
+    /// Creates a snapshot with the dense tensors of `model`, and rows of zeros.
+    pub fn new(model: &Model) -> Self {
+        let architecture = model.architecture;
+        let mut snapshot = Self {
+            architecture,
+            rows: zeroed_slice_or_abort(layout(architecture).active_rows() * L1),
+            bias: [0; L1],
+            stacks: (0..architecture.buckets).map(|_| LayerStack::zeros(architecture)).collect(),
+            psqt: PsqtRows::zeros(architecture),
+            is_rounded: false,
+        };
+        snapshot.take_dense(model);
+        snapshot
+    }
+
+    /// Copies the dense tensors, and the rows for which `selected` is true (in parallel, in the current thread pool).
+    pub fn take(&mut self, kernels: Kernels, model: &Model, selected: impl Fn(usize) -> bool + Sync) {
+        self.take_dense(model);
+        let (layout, is_rounded) = (layout(self.architecture), self.is_rounded);
+        self.rows.as_chunks_mut::<L1>().0.par_iter_mut().enumerate().for_each(|(row, out)| {
+            if selected(row) {
+                let (real, factor) = layout.entries(&model.transformer, row);
+                let zeros = &const { [0.0; L1] };
+                let factor = factor.map_or(zeros, as_row);
+                kernels.fold(as_row(real), factor, out);
+                if is_rounded {
+                    round(out);
+                }
+            }
+        });
+    }
+
+    fn take_dense(&mut self, model: &Model) {
+        self.is_rounded = model.rounding.is_some();
+        let dense = &*model.read_dense();
+        for (out, bias) in self.bias.iter_mut().zip(&dense.transformer_bias) {
+            *out = (bias * FIXED_ONE).round() as i16;
+        }
+        self.psqt.take(dense);
+        for (number, stack) in self.stacks.iter_mut().enumerate() {
+            stack.take(self.architecture, dense, number);
+        }
+    }
+}
+
+/// Returns an entry of the transformer's table as a row.
+fn as_row<const L1: usize>(entry: &[f32]) -> &Row<L1> {
+    entry.first_chunk().expect("an entry has the width of the net")
+}
+
+/// Rounds a row to the precision of the file.
+fn round<const L1: usize>(row: &mut FixedRow<L1>) {
+    /// Units of the row per unit of the file.
+    const STEP: i16 = (FIXED_ONE / ACTIVATION_ONE) as i16;
+    for weight in row {
+        *weight = weight.saturating_add(STEP / 2) & -STEP;
+    }
+}
+
+impl<const L1: usize> LayerStack<L1> {
+    fn zeros(architecture: Architecture) -> Self {
+        let inputs = architecture.inputs();
+        Self {
+            l1: vec![[[0.0; HIDDEN]; L1]; inputs / L1].into(),
+            l1_tiles: vec![Tile::ZERO; Tile::count(inputs)].into(),
+            l1_bias: [0.0; HIDDEN],
+            upper: UpperWeights::default(),
+        }
+    }
+
+    /// Copies stack `number`. Outputs that the first layer does not have stay zero.
+    fn take(&mut self, architecture: Architecture, dense: &DenseParameters, number: usize) {
+        let [first, ..] = architecture.layers();
+        let rows = first.outputs * number..first.outputs * (number + 1);
+        self.l1_bias[..first.outputs].copy_from_slice(&dense.l1_bias[rows.clone()]);
+        let weights = &dense.l1_weight[first.inputs * rows.start..first.inputs * rows.end];
+        for (output, weights) in weights.chunks_exact(first.inputs).enumerate() {
+            for (tile, weights) in weights.as_chunks::<LANES>().0.iter().enumerate() {
+                self.l1_tiles[tile].0[output] = *weights;
+            }
+            for (row, &weight) in self.l1.as_flattened_mut().iter_mut().zip(weights) {
+                row[output] = weight;
+            }
+        }
+        self.upper = UpperWeights::of(architecture, dense, number);
     }
 }

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Record;
-use crate::train::model::scales::UNITS;
+use crate::train::model::shapes::UNITS;
 
 /// Loss function of two expected results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]

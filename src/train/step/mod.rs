@@ -1,35 +1,30 @@
 //! One step of training on all cores, and the validation loss.
 //!
 //! A batch is divided into shards, one per thread ([`shard`]). The active rows of the transformer are indexed
-//! ([`row_index`]). They are copied from the model, together with all other parameters of the passes ([`snapshot`]).
-//! [`layers`] and [`upper`] (the layers after the first one) run the forward and backward passes with the kernels in
-//! [`simd`]; [`psqt`] adds the piece-square values. [`loss`] compares outputs with labels, [`transformer`] sums the
-//! transformer's gradient, and [`optimiser`] updates the parameters. [`stepper`] is the interface that other devices
-//! implement too.
+//! ([`row_index`]). [`layers`] copies them from the model, together with all other parameters of the passes, and runs
+//! the forward and backward passes with the kernels in [`simd`]. [`loss`] compares outputs with labels, [`transformer`]
+//! adds the piece-square values and sums the transformer's gradient, and [`optimiser`] updates the parameters.
+//! [`stepper`] is the interface that other devices implement too.
 
 mod layers;
-mod layout;
 pub(super) mod loss;
 pub(super) mod optimiser;
-mod psqt;
 mod row_index;
 mod shard;
 mod simd;
-mod snapshot;
 pub(super) mod stepper;
 mod transformer;
-mod upper;
 
 use anyhow::{Context, Result, ensure};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use layers::Snapshot;
 use layers::StepContext;
 use loss::Loss;
 use optimiser::Optimiser;
 use shard::Shard;
 use simd::Kernels;
-use snapshot::Snapshot;
 use stepper::{ParametersRef, Stepper};
 use transformer::TransformerGradient;
 
@@ -37,10 +32,10 @@ use super::model::Model;
 use super::model::average::Average;
 use super::model::dense::DenseParameters;
 use super::model::rounding::Rounding;
-use super::model::transformer::layout;
 use super::samples::Sample;
 use crate::data::Record;
 use crate::nnue::Architecture;
+use crate::train::model::rows::layout;
 use crate::util::threads;
 
 /// Size of a trainer.

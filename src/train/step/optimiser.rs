@@ -1,16 +1,17 @@
 //! Adam: dense for the small tensors, sparse for the transformer. Rows that no position of the batch uses keep their
 //! weights and moments, so the cost of a step depends on the batch and not on the ten million parameters.
-// CITE: Adam: Kingma and Ba (2015); decoupled weight decay: Loshchilov and Hutter (2019).
 
 use rayon::prelude::*;
 
+use super::row_index::COLUMNS;
+use super::simd::{AdamStep, Kernels};
+use super::transformer::TransformerGradient;
 use crate::nnue::Architecture;
-use crate::train::model::Model;
 use crate::train::model::dense::{DenseParameters, WEIGHTS};
-use crate::train::model::transformer::{self, Table, factor, layout};
-use crate::train::step::layout::COLUMNS;
-use crate::train::step::simd::{AdamStep, Kernels};
-use crate::train::step::transformer::TransformerGradient;
+use crate::train::model::rows::{Table, factor, layout};
+use crate::train::model::{Model, rows};
+
+// CITE: Adam: Kingma and Ba (2015); decoupled weight decay: Loshchilov and Hutter (2019).
 
 /// Settings that are constant during a run.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +47,7 @@ pub struct Moments {
 impl Moments {
     /// Returns the moments of a new run.
     pub fn zeros(architecture: Architecture) -> Self {
-        let zeros = || (transformer::zeros(architecture), DenseParameters::zeros(architecture));
+        let zeros = || (rows::zeros(architecture), DenseParameters::zeros(architecture));
         Self { first: zeros(), second: zeros(), steps: 0 }
     }
 }

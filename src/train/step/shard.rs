@@ -3,10 +3,8 @@
 use std::ops::Range;
 
 use super::layers::{Buffers, Gradient, StepContext};
-use super::layout::{Deltas, GROUP};
-use super::psqt::PsqtRows;
-use super::row_index::RowIndex;
-use super::transformer::PackedDeltas;
+use super::row_index::{Deltas, GROUP, RowIndex};
+use super::transformer::{PackedDeltas, PsqtRows};
 use crate::nnue::Architecture;
 use crate::train::model::dense::DenseParameters;
 use crate::train::samples::Sample;

@@ -1,17 +1,19 @@
 //! Tests of the whole trainer: gradients against finite differences, training progress, and reproducibility.
 
+use shakmaty::{Color, Square};
+
+use super::optimiser::{Moments, OptimiserSettings};
 use super::*;
 use crate::data::Record;
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture};
 use crate::train::integer::ExportReport;
 use crate::train::model::dense::WEIGHTS;
-use crate::train::model::shapes::{self, of_width};
-use crate::train::model::transformer::{block, factor, layout};
+use crate::train::model::rows::{block, factor, layout};
+use crate::train::model::shapes;
+use crate::train::model::shapes::of_width;
 use crate::train::samples::random_games::positions;
-use crate::train::step::optimiser::{Moments, OptimiserSettings};
 use crate::util::rng::SplitMix64;
-use shakmaty::{Color, Square};
 
 const SETTINGS: OptimiserSettings = OptimiserSettings {
     real_rate: 1.0,

@@ -78,6 +78,14 @@ export async function onPage(options, body) {
 export const ready = (page) => page.waitForFunction(
   () => document.getElementById("about")?.textContent.startsWith("Zoothera"), null, { timeout: 120000 });
 
+/** Waits until an asynchronous function, evaluated in the page, returns true. `waitForFunction` would accept any promise. */
+export async function waitUntil(page, body, argument) {
+  for (const end = Date.now() + 60000; !(await page.evaluate(body, argument));) {
+    assert.ok(Date.now() < end, `timeout: ${body}`);
+    await page.waitForTimeout(100);
+  }
+}
+
 export const text = (page, selector) => page.locator(selector).innerText();
 
 /** Waits until the game is over or the person is to move; says whether the game goes on. */

@@ -11,7 +11,7 @@ const RATED = GAME.replace('[Result "0-1"]', '[WhiteElo "1650"]\n[BlackElo "1701
 const SIZES = [
   ["laptop", 1280, 800, 0.85], ["laptop, flat", 1366, 768, 0.84], ["screen", 1920, 1080, 0.88], ["phone", 360, 740, 1],
   ["small phone", 375, 667, 0.86], ["phone lying flat", 740, 360, 0.95], ["tablet", 768, 1024, 0.84], ["tablet lying flat", 1024, 768, 0.82],
-  ["laptop at 200 %", 640, 400, 0.85],
+  ["laptop at 200 %", 640, 400, 0.85], ["smallest phone", 320, 568, 0.7],
 ];
 
 const box = (page, selector) => page.locator(selector).boundingBox();
@@ -95,6 +95,13 @@ for (const [name, width, height, part] of SIZES) {
     await page.uncheck("#analysing");
     if (await page.isVisible("#show-typed")) await page.click("#show-typed");
     await assertLayout(page, "analysis with the field", ["#board-place", ".steps", "#typed"], size);
+    await assertLayout(page, "engine", ["#analysing", "#threat", "#lines"], size);
+    await page.click('nav [data-mode="review"]');
+    await assertLayout(page, "form of the review", ['#review-form [type="submit"]', 'label:has(#pgn-file)'], size);
+    await page.click('nav [data-mode="play"]');
+    await resign(page);
+    await page.click('#over-buttons [data-do="again"]');
+    await assertLayout(page, "form of a game", ["#start"], size);
   }));
 }
 
@@ -217,6 +224,50 @@ test("move can be typed as soon as a game starts, and arrow keys step from the e
   assert.equal(await page.isVisible("#return"), false);
 }));
 
+test("move can be typed after a click on the board, and a main line is deleted from a move on", () => onPage({}, async (page) => {
+  await analyse(page, "1. e4 e5 2. Nf3 Nc6");
+  await page.click('[data-step="last"]');
+  await page.click("#board-place");
+  await page.keyboard.type("Bb5");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.locator("#analyse-moves [aria-current]").getAttribute("data-san"), "Bb5");
+  await page.click('#analyse-moves button:text-is("Nf3")');
+  await page.click("#load summary");
+  await page.click("#delete-from-here");
+  assert.deepEqual(await page.$$eval("#analyse-moves > button", (all) => all.map((it) => it.dataset.san)), ["e4", "e5"]);
+}));
+
+test("keyboard keeps the focus when moves are taken back and lines are played", () => onPage({}, async (page) => {
+  await page.click("#start");
+  await turn(page);
+  await typeMove(page, "e4");
+  await turn(page);
+  await page.focus('[data-do="takeback"]');
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelectorAll("#play-moves button").length === 0);
+  assert.equal(await focused(page), "play-moves");
+  await analyse(page, "1. e4 e5");
+  await page.check("#analysing");
+  for (const plies of [1, 2]) {
+    await page.waitForSelector("#best-lines [data-index]", { timeout: 60000 });
+    if (plies === 1) await page.focus("#best-lines [data-index]");
+    await page.waitForFunction(() => document.activeElement.dataset.index === "0", null, { timeout: 60000 });
+    await page.keyboard.press("Enter");
+  }
+  await page.waitForFunction(() => document.activeElement.dataset.index === "0", null, { timeout: 60000 });
+  await page.uncheck("#analysing");
+  await page.evaluate(() => { document.getElementById("effort").value = "20000"; });
+  await page.click('nav [data-mode="review"]');
+  await page.fill("#pgn", GAME);
+  await page.click('#review-form [type="submit"]');
+  await reviewed(page);
+  await page.keyboard.press("n");
+  await page.focus("#review-note [data-index]");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector('#review-note [data-do="back"]');
+  assert.equal(await focused(page), "review-note");
+}));
+
 test("resigning asks, and the focus goes to the next game", () => onPage({}, async (page) => {
   await page.selectOption("#time", "");
   await page.click("#start");
@@ -228,6 +279,34 @@ test("resigning asks, and the focus goes to the next game", () => onPage({}, asy
   assert.match(await text(page, "#status"), /You resigned/);
   assert.equal(await focused(page), "New game");
 }));
+
+test("current move stays in view when the window changes, and a message covers no control of the panel", () => onPage({}, async (page) => {
+  const moves = Array.from({ length: 30 }, (_, index) => `${2 * index + 1}. Nf3 Nf6 ${2 * index + 2}. Ng1 Ng8`).join(" ");
+  await analyse(page, `${moves} 61. Ke4`);
+  await page.waitForSelector("#alert:not([hidden])");
+  const [alert, analysing] = await boxes(page, "#alert", ".engine");
+  assert.ok(alert.y + alert.height <= analysing.y || alert.x + alert.width <= analysing.x, "the message covers the switch");
+  await page.click("#alert");
+  await page.click('[data-step="last"]');
+  for (const [width, height] of [[390, 844], [844, 390], [1280, 860]]) {
+    await page.setViewportSize({ width, height });
+    await page.waitForFunction(() => {
+      const [list, move] = ["#analyse-moves", "#analyse-moves [aria-current]"].map((it) => document.querySelector(it).getBoundingClientRect());
+      return move.top >= list.top - 1 && move.bottom <= list.bottom + 1;
+    });
+  }
+}));
+
+for (const [width, height] of [[390, 844], [768, 1024], [844, 390]]) {
+  test(`review has board, moves, note and steps without scrolling: ${width} x ${height}`, () => onPage({ viewport: { width, height } }, async (page) => {
+    await page.evaluate(() => { document.getElementById("effort").value = "20000"; });
+    await paste(page, GAME);
+    await reviewed(page);
+    await page.keyboard.press("n");
+    await assertLayout(page, "review", ["#board-place", "#player-top", "#player-bottom", "#review-moves", ".steps", "#review-note .verdict",
+      '#review-note [data-do="retry"]', "#review-note .head + p"], { width, height });
+  }));
+}
 
 test("promotion closes at a click outside, at Escape, and at a click elsewhere", () => onPage({}, async (page) => {
   await analyse(page, "8/P1k5/8/8/8/8/8/7K w - - 0 1");

@@ -16,9 +16,9 @@ mod portable;
 mod tests;
 
 use crate::nnue::Activation;
-use crate::train::model::scales::HIDDEN;
-use crate::train::step::layout::*;
-use crate::train::step::upper::{UpperActivations, UpperGradient, UpperWeights};
+use crate::train::model::shapes::HIDDEN;
+use crate::train::step::layers::{UpperActivations, UpperGradient, UpperWeights};
+use crate::train::step::row_index::*;
 
 /// Adam's constants at one step.
 #[derive(Clone, Copy, Debug)]
