@@ -258,7 +258,9 @@ impl PlyAccumulators {
                     paired_added: added,
                     paired_removed: removed,
                 };
-                if keeps_view(set, perspective, dirty) {
+                if keeps_view(set, perspective, dirty) && added.is_empty() && removed.is_empty() {
+                    kernels.update(&rows.pieces, from, to, &lists.added, &lists.removed);
+                } else if keeps_view(set, perspective, dirty) {
                     kernels.update_all(rows, from, to, &changes);
                 } else {
                     let boards = [plies.board_at(ply - 1, board), plies.board_at(ply, board)];

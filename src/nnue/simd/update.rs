@@ -103,8 +103,8 @@ unsafe fn add_tile<I: Isa>(
     }
 }
 
-/// See [`Kernels::update_all`](super::Kernels::update_all). Adds the paired rows first, as words of two
-/// columns, then the rows of pieces, with separate columns.
+/// See [`Kernels::update_all`](super::Kernels::update_all). Adds the paired rows first, as words of two columns,
+/// then the rows of pieces, with separate columns.
 ///
 /// # Safety
 /// The processor must have the instructions of `I`.
@@ -120,6 +120,9 @@ pub(super) unsafe fn update_all<I: Isa, const L1: usize>(
     let rows = &rows.with_width(width);
     let (neurons, psqt) = to.parts_mut();
     let (before, after) = (&from.neurons()[..width], &mut neurons[..width]);
+    // First, as in `apply`.
+    let with_pieces = rows.pieces.psqt_after(*from.psqt(), changes.added, changes.removed);
+    *psqt = rows.paired.psqt_after(with_pieces, changes.paired_added, changes.paired_removed);
     // The sums use half of the sixteen registers, or of the thirty-two with 512 bits. Each pair contains the lower and
     // the upper columns of one register of words.
     let pairs = if I::BYTES == 64 { 8 } else { 4 };
@@ -136,10 +139,6 @@ pub(super) unsafe fn update_all<I: Isa, const L1: usize>(
             start += WIDTH_STEP;
         }
     }
-    // The values fill at most one register; plain code is as fast.
-    let with_pieces = rows.pieces.psqt_after(*from.psqt(), changes.added, changes.removed);
-    let (added, removed) = (changes.paired_added, changes.paired_removed);
-    *psqt = rows.paired.psqt_after(with_pieces, added, removed);
 }
 
 /// [`update_all`] for the columns of `pairs` pairs of registers from `start` on; `pairs` is a constant.
