@@ -2,8 +2,8 @@
 //! captures that allow a mate.
 //!
 //! A level misses moves, but never those of its king, so that a few nodes and noise would often choose one. From 1300
-//! Elo on, the root excludes them. A capture of a piece that allows mate in two is a trap, which a level recognises with
-//! a probability that grows with its Elo.
+//! Elo on, the root excludes them. A capture of a piece that allows mate in two is a trap, which a level recognises
+//! with a probability that grows with its Elo.
 
 use super::{Level, attention, mix, traps};
 use crate::board::{Color, Move, Position, Role, material};
