@@ -46,8 +46,8 @@ const LONGEST_LINE: usize = 12;
 /// Maximum length of a refutation, in plies.
 const REFUTATION: usize = 5;
 
-/// Minimum number of points of winning chance that a move of opening theory loses if it has a bad mark. Grob's 1.g4,
-/// the worst first move with a name that people play, loses 15.
+/// Minimum number of points of winning chance that a move of opening theory loses if it has a bad mark. Grob's 1.g4
+/// loses 15.
 const THEORY_BLUNDER: f64 = 20.0;
 
 /// Progress parts for the search of a position. Judging a move and evaluating its alternatives count one each.

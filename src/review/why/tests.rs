@@ -158,9 +158,10 @@ fn only_move_is_named() {
 #[test]
 fn gain_of_a_good_move_is_named() {
     check("mates", (BACK_RANK, "Rd8#", "It is mate."), (FORK, "Nc7+"));
+    let hangs = "rnbqkb1r/ppp1pppp/5n2/3p4/4Q3/5N2/PPPP1PPP/RNB1KB1R b KQkq - 1 4";
     check(
         "wins_material",
-        (FORK, "Nc7+", "It forks the king on e8 and the rook on a8, winning "),
+        (hangs, "dxe4", "It wins the queen"),
         ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e4"),
     );
 }
