@@ -64,6 +64,8 @@ macro_rules! compiled_for {
         /// The processor must have the features.
         // Inlined, because some arguments are passed in memory, and a second call would copy them.
         #[inline(always)]
+        // In WebAssembly all functions of a module have the features, so the call is safe.
+        #[cfg_attr(target_arch = "wasm32", allow(unused_unsafe))]
         pub unsafe fn $name($($argument: $type),+) -> $result {
             #[target_feature(enable = $features)]
             fn of_width<const L1: usize>($($argument: $type),+) -> $result {
