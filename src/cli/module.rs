@@ -5,8 +5,8 @@
 use std::cell::RefCell;
 
 use super::dispatch::exit_code;
+use crate::uci::engine::Session;
 use crate::uci::output::Output;
-use crate::uci::session::Session;
 
 thread_local! {
     static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };

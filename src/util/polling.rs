@@ -1,7 +1,7 @@
 //! Polling for input during a search on a system without threads.
 //!
 //! With threads, a reader thread receives `stop` at once. Without threads, the search polls for input every few
-//! milliseconds, if the host provides it: see `crate::uci::session`.
+//! milliseconds, if the host provides it: see `crate::uci::engine::Session`.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
