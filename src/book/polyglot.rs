@@ -1,4 +1,4 @@
-//! A book in memory, and the choice of a move.
+//! A book in memory, its entries, and the choice of a move.
 
 use std::fs;
 use std::path::Path;

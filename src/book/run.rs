@@ -1,4 +1,4 @@
-//! The commands of `zoothera book`.
+//! The commands of `zoothera book`, and the building of a book from games.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -9,8 +9,7 @@ use anyhow::{Context, Result, bail};
 use super::Book;
 use super::polyglot::{Entry, KIND, code_of};
 use crate::board::{Color, Position};
-use crate::notation::pgn;
-use crate::notation::pgn::{Game, Games};
+use crate::notation::pgn::{self, Game, Games};
 use crate::tools::args::SelectionArgs;
 use crate::tools::subjects;
 use crate::util::atomic::{AtomicFile, write_over};

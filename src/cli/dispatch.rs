@@ -1,8 +1,7 @@
 //! Runs the command of the command line and turns errors into a message and an exit code.
 
 use std::borrow::Cow;
-use std::io;
-use std::io::{Stderr, Write};
+use std::io::{self, Stderr, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -15,16 +14,14 @@ use super::{Cli, Command, names, numbers};
 use super::{manual, training};
 use crate::tools::play::PlayArgs;
 use crate::tools::prompt::Typed;
-#[cfg(feature = "full")]
-use crate::tools::tables;
-use crate::tools::{analyse, bench, epd, eval, genfens, net, perft, play, prompt};
+use crate::tools::{analyse, bench, cpu, epd, eval, genfens, net, perft, play, prompt};
 use crate::util::console::{Printable, use_colour};
-use crate::util::interrupt::Interrupted;
+use crate::util::interrupt::{self, Interrupted};
+use crate::util::reason;
 use crate::util::text::printable;
-use crate::util::{interrupt, reason};
 use crate::{book, review, uci};
 #[cfg(feature = "full")]
-use crate::{distill, matches, train};
+use crate::{distill, matches, tools::tables, train};
 
 /// First words of UCI commands that can be given as arguments. Words that are also commands of the command line
 /// (`bench`, `eval`, `perft`, `cpu`, `help`) are excluded.
@@ -175,7 +172,7 @@ fn run_command(command: Command) -> Result<()> {
         Command::Data { command } => training::data(&command),
         #[cfg(feature = "full")]
         Command::Datagen { command } => training::datagen(&command),
-        Command::Cpu => Ok(write!(out, "{}", bench::cpu_report())?),
+        Command::Cpu => Ok(write!(out, "{}", cpu::report())?),
         #[cfg(feature = "tune")]
         Command::Tune { command } => training::tune(command, out),
         #[cfg(all(feature = "full", not(feature = "tune")))]

@@ -1,4 +1,5 @@
-//! A labelled position, independent of the file format: the type that readers yield and writers accept.
+//! A labelled position, independent of the file format: the type that readers yield and writers accept. Its compact
+//! form in memory, and the boards of both for network evaluation.
 
 use anyhow::{Result, ensure};
 use bytemuck::{Pod, Zeroable};

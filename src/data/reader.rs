@@ -1,4 +1,5 @@
-//! Reader of training data: opens a file of any format by its extension and visits its entries in order.
+//! Reader and writer of training data. The reader opens a file of any format by its extension and visits its entries in
+//! order.
 //!
 //! A generator may be killed at any moment, so a file may end inside a record. The incomplete record is an error, or it
 //! is skipped with a warning on standard error ([`ReadOptions::strict`]). Damage anywhere else is an error, and so is a

@@ -11,16 +11,14 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context as _, Result};
 
 use super::selection::{EndgameStarts, Lines, Maker, NoisyFilter};
-use super::store;
-use super::store::{OutputArgs, PlayedGame};
+use super::store::{self, OutputArgs, PlayedGame};
 use crate::board::{Move, Position};
 use crate::data::entry::Entry;
 use crate::data::label::{CardLabeller, Judge, LabelNet, Labeller, Labelling};
 use crate::data::reader::Format;
 use crate::data::tree::{Encoder, PackedMove, Root};
 use crate::game::ending::Ending;
-use crate::game::referee;
-use crate::game::referee::{MoveArgs, RuleArgs};
+use crate::game::referee::{self, MoveArgs, RuleArgs};
 use crate::game::workers::{EvenOpenings, OpeningArgs, Player, rng_of};
 use crate::gpu::Device;
 use crate::nnue::{AccumulatorStack, Board, Network};

@@ -9,14 +9,12 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 
-use super::store;
-use super::store::{OutputArgs, PlayedGame};
+use super::store::{self, OutputArgs, PlayedGame};
 use crate::board::Position;
 use crate::data::entry::Entry;
 use crate::data::filter::{FilterArgs, remainder};
 use crate::data::reader::{Format, check_holds_unrelated};
-use crate::game::referee;
-use crate::game::referee::{Answer, MoveArgs, RuleArgs};
+use crate::game::referee::{self, Answer, MoveArgs, RuleArgs};
 use crate::game::workers::{EvenOpenings, OpeningArgs, Player, rng_of};
 use crate::nnue::Network;
 use crate::search::evaluate::unscaled;

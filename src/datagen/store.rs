@@ -1,4 +1,4 @@
-//! Output file of generated games, and a state file that records how much of it is complete.
+//! Generation of games on all cores. The output file, and a state file that records how much of it is complete.
 //!
 //! A game is appended first, then the state file is replaced by renaming. After an interruption between the two steps,
 //! resuming truncates the data to the recorded length and plays the game again, with the same result. The state has a
@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::entry::{Entry, NO_SCORE};
 use crate::data::reader::{EntryWriter, Format};
-use crate::game::workers;
-use crate::game::workers::{Event, Player};
+use crate::game::workers::{self, Event, Player};
 use crate::util::append::AppendFile;
 use crate::util::atomic::AtomicFile;
 use crate::util::cores;

@@ -1,4 +1,4 @@
-//! File names of a run.
+//! The files of a run: their names, and the record of its settings and results.
 
 use std::collections::BTreeMap;
 use std::fs;

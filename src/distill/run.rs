@@ -8,8 +8,7 @@ use anyhow::{Context, Result};
 
 use super::args::DistillArgs;
 use super::folder::{Played, Round, State};
-use super::report;
-use super::report::Pace;
+use super::report::{self, Pace};
 use super::setup::Setup;
 use crate::tools::net;
 use crate::train::run::outputs;

@@ -1,4 +1,4 @@
-//! Plays a game of the engine against itself until it ends.
+//! Plays a game of the engine against itself until it ends: the limits of its searches, and the count of results.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;

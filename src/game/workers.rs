@@ -1,4 +1,5 @@
-//! Threads that play numbered games. The caller receives the games in the order of their numbers.
+//! Threads that play numbered games, and the openings of games. The caller receives the games in the order of their
+//! numbers.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};

@@ -1,4 +1,4 @@
-//! Static evaluations by networks on a card, in batches.
+//! Static evaluations by networks on a card, in batches, and the tables of a network for the shader.
 
 use anyhow::{Result, ensure};
 use wgpu::{BindGroup, Buffer, BufferUsages, ComputePipeline, SubmissionIndex};

@@ -82,13 +82,14 @@ pub fn move_of(level: Level, position: &Position) -> Option<Move> {
     if let Some(m) = traps::answer(level, position) {
         return Some(m);
     }
-    let is_sound = |(m, _): &&(Move, u32)| !habits::is_bad_theory(position, *m);
-    let moves: Vec<&(Move, u32)> = theory().get(&position.key())?.iter().filter(is_sound).collect();
+    let moves = theory().get(&position.key())?;
     let random = |salt| mix(level.seed.wrapping_add(salt), position.key());
     // The probability of using theory decreases linearly from 1 at the first ply to 0.
     if random(USE_THEORY) % u64::from(theory_plies + 1) < u64::from(ply) {
         return None;
     }
+    let is_sound = |(m, _): &&(Move, u32)| !habits::is_bad_theory(position, *m);
+    let moves: Vec<&(Move, u32)> = moves.iter().filter(is_sound).collect();
     let lines: u32 = moves.iter().map(|(_, lines)| lines).sum();
     if lines == 0 {
         return None;

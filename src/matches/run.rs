@@ -10,8 +10,7 @@ use chrono::Utc;
 
 use super::args::MatchArgs;
 use super::plan::Plan;
-use super::report;
-use super::report::Report;
+use super::report::{self, Report};
 use super::score::{Score, Sprt};
 use super::state::State;
 use super::table::{PlayedGame, Searches, Table};

@@ -1,4 +1,4 @@
-//! Results of a match: games, pairs, and Elo estimates.
+//! Results of a match: games, pairs, Elo estimates, and the sequential test.
 
 use std::f64::consts::{LN_10, SQRT_2};
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! A player: net and options, and the engine that plays with them.
+//! A player: net, options and clock, and the engine that plays with them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

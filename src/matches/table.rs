@@ -1,4 +1,4 @@
-//! Plays one numbered game of a match between two engines.
+//! Plays one numbered game of a match between two engines, and writes it as PGN.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};

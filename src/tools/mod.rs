@@ -7,6 +7,7 @@
 pub(crate) mod analyse;
 pub(crate) mod args;
 pub mod bench;
+pub(crate) mod cpu;
 pub(crate) mod epd;
 pub(crate) mod eval;
 pub(crate) mod game_record;

@@ -8,8 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::board::{Color, Position};
-use crate::game::referee;
-use crate::game::referee::{MoveArgs, RuleArgs, Tally};
+use crate::game::referee::{self, MoveArgs, RuleArgs, Tally};
 use crate::game::workers::{EvenOpenings, OpeningArgs};
 use crate::search::solo::STACK_BYTES;
 use crate::search::{Limits, Solo, params, rules};

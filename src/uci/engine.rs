@@ -295,7 +295,7 @@ impl Engine {
         match extra {
             Extra::Display => self.output.line(self.position.diagram().trim_end()),
             Extra::Help => self.output.line(extra::help()),
-            Extra::Cpu => self.output.line(tools::bench::cpu_report().trim_end()),
+            Extra::Cpu => self.output.line(tools::cpu::report().trim_end()),
             Extra::Eval => {
                 let network = self.pool().network();
                 self.output.line(tools::eval::explain(&self.position, &network).trim_end());

@@ -1,5 +1,6 @@
-//! The options. Each is one row of [`OPTIONS`]: name, type with default and range, help, and the effect of a new
-//! value. The handshake, the checks of values, `help` and the table of the manual are derived from the rows.
+//! The options and their values. Each option is one row of [`OPTIONS`]: name, type with default and range, help, and
+//! the effect of a new value. The handshake, the checks of values, `help` and the table of the manual are derived from
+//! the rows.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The writer thread, which owns standard output.
+//! The writer thread, which owns standard output, the debug log, and the output for a person at a terminal.
 //!
 //! All output is queued here, so a GUI that does not read for a while cannot block the search or the reader. Lines
 //! never mix, each is flushed, and a closed pipe ends the process. The debug log uses the same queue, so its lines

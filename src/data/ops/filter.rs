@@ -1,4 +1,4 @@
-//! `zoothera data filter IN... OUT`: keeps the positions that pass the filters.
+//! `zoothera data filter IN... OUT`: keeps the positions that pass the filters, among them choices at random.
 
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -1,9 +1,9 @@
 //! Files of any size as an endless sequence of records in random order, in bounded memory.
 //!
 //! * [`plan`]: division of files into chunks, some of which are held out, and random orders that need no memory
-//! * [`window`]: the shuffle buffer, a large table of records that are presented in random order. Loader threads decode
-//!   chunks in a random order, different in every epoch; their next record replaces each presented record at once, so
-//!   that one table is enough
+//! * [`load`]: decoding of chunks, and loader threads that deliver them in a random order, different in every epoch
+//! * [`window`]: the shuffle buffer, a large table of records that are presented in random order. The next record of
+//!   the loader threads replaces each presented record at once, so that one table is enough
 //!
 //! The sequence depends only on the files, the options and the seed, not on threads or timing. To resume, a
 //! [`Bookmark`] of a few numbers is enough: the window is filled again.
@@ -11,6 +11,7 @@
 //! The positions of a game are adjacent in a chunk, but a window has chunks from all files. In a window of 305 MiB, ten
 //! million positions, the 300 positions of a game are spread over 600 batches of 16,384.
 
+mod load;
 mod plan;
 mod window;
 
@@ -21,7 +22,7 @@ use anyhow::{Result, ensure};
 
 use super::filter::Filter;
 use crate::data::entry::Record;
-use crate::data::stream::window::Feed;
+use load::Feed;
 use plan::Plan;
 use window::Window;
 

@@ -1,4 +1,4 @@
-//! Plan of a stream: the chunks of all files, and the held-out ones.
+//! Plan of a stream: the chunks of all files, the held-out ones, and their random order.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Options;
-use super::window::load;
+use super::load::load;
 use crate::data::bin::{RECORD_BYTES, fill};
 use crate::data::bulletformat;
 use crate::data::entry::Record;

@@ -1,4 +1,4 @@
-//! Bit encoding of samples and moves, in both directions.
+//! Bit encoding of samples and moves, in both directions, and the streams of bits.
 
 use anyhow::{Context, Result, ensure};
 

@@ -1,4 +1,4 @@
-//! Comparison of a card's gradient with the processor's, and its speed.
+//! `zoothera gpu`: comparison of a card's gradient with the processor's, and its speed.
 
 use std::io::Write;
 use std::time::{Duration, Instant};

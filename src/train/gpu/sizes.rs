@@ -1,4 +1,4 @@
-//! Sizes of the buffers for a net and a batch, and the constants of the shaders.
+//! The nets that a card can train, the sizes of its buffers, its constants, and the order of a batch.
 
 use anyhow::{Result, bail, ensure};
 use bytemuck::{Pod, Zeroable};

@@ -1,4 +1,4 @@
-//! Trainable net shapes: Zoothera's own architectures with two hidden layers of 32.
+//! Trainable net shapes: Zoothera's own architectures with two hidden layers of 32, and the scales of a net file.
 //!
 //! Types that keep a model for longer than a step (the model, the moments, checkpoints, the integer net) have their
 //! size at run time. Types that compute on it (kernels, snapshot, shards, trainer) have the width as a const

@@ -1,20 +1,11 @@
-//! Progress display of a run: a moving line on a terminal, one line per validation elsewhere.
+//! Progress display of a run: a moving line on a terminal, one line per validation elsewhere. Warnings of divergence
+//! and overfitting.
 
 use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
-
-use super::checkpoint::{Parameters, Validation};
-use super::config::Config;
+use super::checkpoint::Validation;
 use super::plot::sparkline;
-use crate::gpu::Device;
-use crate::nnue::Architecture;
-use crate::train::gpu;
-use crate::train::model::shapes::of_width;
-use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
-use crate::train::step::stepper::Stepper;
-use crate::train::step::{Trainer, TrainerSize};
 use crate::util::console::supports_escapes;
 use crate::util::quantity::short_time;
 
@@ -157,71 +148,6 @@ pub fn overfitting(history: &[Validation], lambda: f32) -> Option<String> {
          The best remedy is more positions; otherwise show them less often (--millions), or use --factor-decay, \
          --real-decay or --decay"
     ))
-}
-
-// The trainer on the chosen device.
-
-impl Device {
-    /// Checks that the device can train nets of this shape.
-    ///
-    /// # Errors
-    /// Fails if the device cannot train this shape. The error lists the supported shapes.
-    pub(super) fn check(&self, architecture: Architecture) -> Result<()> {
-        match self {
-            Self::Gpu(_) => gpu::check_shape(architecture),
-            Self::Cpu | Self::Auto(_) => Ok(()),
-        }
-    }
-
-    /// Returns the trainer on this device, and prints the device unless it is the processor by choice.
-    ///
-    /// # Errors
-    /// Fails if there is no such device, or if it cannot train the net of the settings.
-    pub(super) fn stepper(&self, config: &Config, parameters: Parameters) -> Result<Box<dyn Stepper>> {
-        let architecture = parameters.model.architecture;
-        let choice = match self {
-            Self::Cpu => return cpu(config, parameters),
-            Self::Gpu(choice) => choice,
-            Self::Auto(choice) => match gpu::check_usable(choice, architecture, config.batch) {
-                Ok(()) => choice,
-                Err(error) => {
-                    eprintln!("training on the processor: {error:#}");
-                    return cpu(config, parameters);
-                }
-            },
-        };
-        let (card, trainer) = gpu::stepper(choice, settings(config), config.last_loss(), config.batch, parameters)?;
-        eprintln!("training on {card}; the same card, driver and program give the same net");
-        Ok(trainer)
-    }
-}
-
-/// Returns the trainer on the processor.
-fn cpu(config: &Config, parameters: Parameters) -> Result<Box<dyn Stepper>> {
-    let architecture = parameters.model.architecture;
-    let boxed = of_width!(boxed, architecture);
-    boxed(config, parameters)
-}
-
-/// Returns the trainer on the processor with the width as a const parameter.
-fn boxed<const L1: usize>(config: &Config, parameters: Parameters) -> Result<Box<dyn Stepper>> {
-    let optimiser = Optimiser::new(settings(config), parameters.moments);
-    let size = TrainerSize { threads: config.threads, batch: config.batch };
-    let mut trainer = Trainer::<L1>::new(parameters.model, optimiser, config.last_loss(), size)?;
-    trainer.average = parameters.average;
-    Ok(Box::new(trainer))
-}
-
-/// Returns the settings of the optimiser.
-fn settings(config: &Config) -> OptimiserSettings {
-    OptimiserSettings {
-        real_rate: config.real_rate,
-        attack_rate: config.attack_rate,
-        real_decay: config.real_decay,
-        factor_decay: config.factor_decay,
-        decay: config.decay,
-        output_scale: config.output_scale,
-    }
 }
 
 #[cfg(test)]

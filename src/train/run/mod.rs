@@ -4,6 +4,7 @@ mod checkpoint;
 mod checks;
 mod compare;
 pub(crate) mod config;
+mod device;
 mod display;
 pub(crate) mod events;
 pub(crate) mod measure;

@@ -1,4 +1,5 @@
-//! Output files of a run other than the checkpoint: the net, the log and the picture.
+//! Output files of a run other than the checkpoint: the net, the log and the picture. Export and description of a
+//! checkpoint.
 
 use std::ffi::OsString;
 use std::io::Write;

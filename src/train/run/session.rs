@@ -1,4 +1,4 @@
-//! The training loop of a run.
+//! The training loop of a run, and the state from which it starts.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! The transformer's gradient: for each row, the sum of the deltas of the accumulators that use it.
+//! The transformer's gradient: for each row, the sum of the deltas of the accumulators that use it. The piece-square
+//! values of a batch.
 //!
 //! A block of columns at a time, because each delta is read once for every piece on the board and should then be in the
 //! cache. The blocks of deltas are contiguous, so that they occupy all of it.
