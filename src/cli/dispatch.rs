@@ -1,7 +1,8 @@
 //! Runs the command of the command line and turns errors into a message and an exit code.
 
 use std::borrow::Cow;
-use std::io::{self, Stderr, Write};
+use std::io;
+use std::io::{Stderr, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -14,14 +15,16 @@ use super::{Cli, Command, names, numbers};
 use super::{manual, training};
 use crate::tools::play::PlayArgs;
 use crate::tools::prompt::Typed;
+#[cfg(feature = "full")]
+use crate::tools::tables;
 use crate::tools::{analyse, bench, cpu, epd, eval, genfens, net, perft, play, prompt};
 use crate::util::console::{Printable, use_colour};
-use crate::util::interrupt::{self, Interrupted};
-use crate::util::reason;
+use crate::util::interrupt::Interrupted;
 use crate::util::text::printable;
+use crate::util::{interrupt, reason};
 use crate::{book, review, uci};
 #[cfg(feature = "full")]
-use crate::{distill, matches, tools::tables, train};
+use crate::{distill, matches, train};
 
 /// First words of UCI commands that can be given as arguments. Words that are also commands of the command line
 /// (`bench`, `eval`, `perft`, `cpu`, `help`) are excluded.
@@ -137,7 +140,7 @@ fn run_play(args: &PlayArgs, out: &mut impl Write, err: &mut dyn Write) -> Resul
     if input.is_interactive() && game.plies > 0 {
         let answer = input.ask("Review this game? [y/N] ")?;
         if matches!(answer, Typed::Line(text) if text.trim().to_ascii_lowercase().starts_with('y')) {
-            return review::played::run(&game, args, out, err);
+            return review::run::run_after_play(&game, args, out, err);
         }
     }
     Ok(())

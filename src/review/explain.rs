@@ -10,11 +10,11 @@ use super::analyst::{Analyst, Look};
 use super::facts::{Depth, Facts};
 use super::judge::{Searched, contested, good_mark};
 use super::mark::Mark;
-use super::opening::OpeningNames;
+use super::phase::OpeningNames;
 use super::report::{Better, Evaluation};
-use super::rules;
 use super::study::{better, evaluation, refutation};
-use super::why::{self, Reason};
+use super::why::Reason;
+use super::{analyst, why};
 use crate::board::{Move, Position};
 use crate::tools::args::{EngineArgs, LimitArgs, SelectionArgs, positions_help};
 use crate::tools::subjects;
@@ -83,7 +83,7 @@ pub fn run(args: &ExplainArgs, out: &mut dyn Write, err: &mut dyn Write) -> Resu
         true => good_mark(position, m, &searched, &mut analyst).map(|good| good.mark),
         false => searched.bad_mark(m).filter(|mark| !is_book || *mark == Mark::Blunder),
     };
-    let over = rules::draw(position);
+    let over = analyst::draw(position);
     let explanation = Explanation {
         fen: position.fen(),
         san: position.san(m),
@@ -113,7 +113,7 @@ fn searches(position: &Position, reached: &Position, m: Move, analyst: &mut Anal
         // The values in the table depend on the history of these positions.
         analyst.forget();
     }
-    let before = if rules::is_over(position) { Look::over(position) } else { analyst.look(position)? };
+    let before = if analyst::is_over(position) { Look::over(position) } else { analyst.look(position)? };
     let mut searched = Searched { before, after };
     if searched.is_doubtful(m) {
         searched.after = analyst.look_longer(reached)?;

@@ -4,8 +4,7 @@
 //! with the best other move if the search after it finds it bad.
 
 use super::analyst::{Analyst, Look};
-use super::chance::{for_mover, winning};
-use super::mark::{INACCURACY, MISTAKE, Mark, bad_mark};
+use super::mark::{INACCURACY, MISTAKE, Mark, bad_mark, for_mover, winning};
 use super::motifs::{Walk, sacrifice};
 use crate::board::{Move, Position, Role, piece_value};
 use crate::search::report::Score;

@@ -1,21 +1,18 @@
 //! Positional changes of a line, and purposes of a move: facts that can be counted on the board.
 //!
-//! * `harm`: harms that a refutation causes; `king`: attacks on the king
-//! * `purpose`: purposes of a move
+//! * `harm`: harms that a refutation causes, attacks on the king among them
 
 mod harm;
-mod king;
-mod purpose;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use harm::{attack, harms, queen_trade};
 use serde::{Serialize, Serializer};
 
 use super::motifs::Man;
-use crate::board::Square;
-
-pub(crate) use harm::{attack, harms, queen_trade};
-pub(crate) use purpose::purposes;
+use crate::board::attacks::attacks;
+use crate::board::{Bitboard, Color, Move, Position, Role, Square, piece_value};
+use harm::passed_pawns;
 
 /// Kinds of features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -101,4 +98,156 @@ impl Feature {
 
 fn square_words<S: Serializer>(squares: &[Square], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(squares.iter().map(ToString::to_string))
+}
+
+// Purposes of a move that can be proved on the board.
+
+/// The extended centre: c4 to f5.
+const CENTRE: Bitboard = Bitboard(0x0000_003c_3c00_0000);
+/// Minimum number of squares that a slider must gain for its line to count as opened.
+const OPENED: usize = 2;
+
+/// A move with the positions before and after it.
+struct Step<'a> {
+    before: &'a Position,
+    after: Position,
+    m: Move,
+    us: Color,
+}
+
+/// Purposes of a move, the most important first.
+pub(crate) fn purposes(position: &Position, m: Move) -> Vec<Feature> {
+    let mut after = position.clone();
+    after.do_move(m);
+    let step = Step { before: position, after, m, us: position.turn() };
+    [
+        Step::castles,
+        Step::takes,
+        Step::attacks,
+        Step::protects,
+        Step::develops,
+        Step::controls,
+        Step::advances_passer,
+        Step::open_file,
+        Step::opens_lines,
+    ]
+    .iter()
+    .filter_map(|find| find(&step))
+    .collect()
+}
+
+impl Step<'_> {
+    /// The moved piece after the move; `None` for castling.
+    fn piece(&self) -> Option<Man> {
+        if self.before.is_castling(self.m) {
+            return None;
+        }
+        man(&self.after, self.m.to())
+    }
+
+    fn castles(&self) -> Option<Feature> {
+        self.before.is_castling(self.m).then(|| Feature::of(FeatureKind::Castles, Vec::new()))
+    }
+
+    fn takes(&self) -> Option<Feature> {
+        let role = self.before.captured(self.m)?;
+        let square = if self.before.is_en_passant(self.m) {
+            Square::from_coords(self.m.to().file(), self.m.from().rank())
+        } else {
+            self.m.to()
+        };
+        Some(Feature::of(FeatureKind::Takes, vec![Man { role, square }]))
+    }
+
+    fn attacks(&self) -> Option<Feature> {
+        let piece = self.piece()?;
+        let before = reach(self.before, self.m.from());
+        let new = reach(&self.after, piece.square) & self.after.by_color(!self.us) & !before;
+        let unprotected = |square: Square| {
+            let by = self.after.attackers_to(square, self.after.occupied());
+            (by & self.after.by_color(!self.us)).is_empty()
+        };
+        let target = new
+            .into_iter()
+            .filter_map(|square| man(&self.after, square))
+            .filter(|man| !matches!(man.role, Role::King | Role::Pawn))
+            .filter(|man| piece_value(man.role) > piece_value(piece.role) || unprotected(man.square))
+            .max_by_key(|man| piece_value(man.role))?;
+        Some(Feature::of(FeatureKind::Attacks, vec![piece, target]))
+    }
+
+    fn protects(&self) -> Option<Feature> {
+        let piece = self.piece()?;
+        let by = |position: &Position, square: Square, color: Color| {
+            position.attackers_to(square, position.occupied()) & position.by_color(color)
+        };
+        let saved = |square: &Square| {
+            *square != piece.square
+                && by(self.before, *square, !self.us).any()
+                && by(self.before, *square, self.us).is_empty()
+                && by(&self.after, *square, !self.us).any()
+        };
+        let covered = reach(&self.after, piece.square) & self.after.by_color(self.us);
+        let target = covered
+            .into_iter()
+            .filter(saved)
+            .filter_map(|square| man(&self.after, square))
+            .filter(|man| man.role != Role::King)
+            .max_by_key(|man| piece_value(man.role))?;
+        Some(Feature::of(FeatureKind::Protects, vec![target]))
+    }
+
+    fn develops(&self) -> Option<Feature> {
+        let piece = self.piece()?;
+        let home = |square: Square| harm::relative_rank(square, self.us) == 0;
+        let minor = matches!(piece.role, Role::Knight | Role::Bishop);
+        let leaves = home(self.m.from()) && !home(piece.square);
+        (minor && leaves).then(|| Feature::of(FeatureKind::Develops, vec![piece]))
+    }
+
+    fn controls(&self) -> Option<Feature> {
+        let piece = self.piece()?;
+        let light = matches!(piece.role, Role::Pawn | Role::Knight | Role::Bishop);
+        let new = reach(&self.after, piece.square) & CENTRE & !reach(self.before, self.m.from());
+        let squares: Vec<Square> = new.into_iter().collect();
+        (light && !squares.is_empty()).then(|| Feature { kind: FeatureKind::Controls, men: vec![piece], squares })
+    }
+
+    fn opens_lines(&self) -> Option<Feature> {
+        let sliders = self.after.by_color(self.us)
+            & (self.after.by_role(Role::Bishop) | self.after.by_role(Role::Rook) | self.after.by_role(Role::Queen));
+        let free =
+            |position: &Position, square: Square| (reach(position, square) & !position.by_color(self.us)).count();
+        let same =
+            |square: &Square| self.before.piece_at(*square) == self.after.piece_at(*square) && *square != self.m.to();
+        let opened = |square: &Square| free(&self.after, *square) >= free(self.before, *square) + OPENED;
+        let mut men: Vec<Man> =
+            sliders.into_iter().filter(same).filter(opened).filter_map(|square| man(&self.after, square)).collect();
+        men.sort_by_key(|man| std::cmp::Reverse(piece_value(man.role)));
+        (!men.is_empty()).then(|| Feature::of(FeatureKind::OpensLines, men))
+    }
+
+    fn open_file(&self) -> Option<Feature> {
+        let piece = self.piece()?;
+        let heavy = matches!(piece.role, Role::Rook | Role::Queen);
+        let open = |square: Square| (self.after.by_role(Role::Pawn) & Bitboard::from(square.file())).is_empty();
+        let new = self.m.from().file() != piece.square.file() && open(piece.square);
+        (heavy && new).then(|| Feature::of(FeatureKind::OpenFile, vec![piece]))
+    }
+
+    fn advances_passer(&self) -> Option<Feature> {
+        let piece = self.piece().filter(|piece| piece.role == Role::Pawn)?;
+        let passed = passed_pawns(&self.after, self.us).contains(piece.square)
+            && passed_pawns(self.before, self.us).contains(self.m.from());
+        passed.then(|| Feature::of(FeatureKind::AdvancesPasser, vec![piece]))
+    }
+}
+
+fn man(position: &Position, square: Square) -> Option<Man> {
+    let role = position.role_at(square)?;
+    Some(Man { role, square })
+}
+
+fn reach(position: &Position, square: Square) -> Bitboard {
+    position.piece_at(square).map_or(Bitboard::EMPTY, |piece| attacks(square, piece, position.occupied()))
 }
