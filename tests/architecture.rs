@@ -98,8 +98,8 @@ fn modules_use_only_modules_of_lower_layers() {
 
 /// Modules whose files and folders do not use each other in circles.
 const ACYCLIC: &[&str] = &[
-    "board", "book", "datagen", "distill", "game", "gpu", "matches", "nnue", "review", "search", "tools", "tune",
-    "util",
+    "board", "book", "datagen", "distill", "game", "gpu", "level", "matches", "nnue", "notation", "review", "search",
+    "tools", "tune", "util",
 ];
 
 /// The path of a file's module below `src`, such as `["nnue", "simd", "update"]`.
@@ -212,7 +212,7 @@ fn files_and_folders_of_a_module_have_no_circle() {
             }
         }
         let edges: usize = folders.values().map(Vec::len).sum();
-        assert!(edges > 10, "only {edges} uses found in src/{module}");
+        assert!(edges > 5, "only {edges} uses found in src/{module}");
         for (folder, edges) in folders.iter().filter(|(folder, _)| !folder.is_empty()) {
             let circles = in_circles(edges);
             assert!(circles.is_empty(), "circles of files in src/{}: {circles:?}", folder.join("/"));

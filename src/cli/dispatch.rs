@@ -18,10 +18,9 @@ use crate::tools::prompt::Typed;
 #[cfg(feature = "full")]
 use crate::tools::tables;
 use crate::tools::{analyse, bench, cpu, epd, eval, genfens, net, perft, play, prompt};
-use crate::util::console::{Printable, use_colour};
-use crate::util::interrupt::Interrupted;
+use crate::util::console::{Interrupted, Printable, use_colour};
 use crate::util::text::printable;
-use crate::util::{interrupt, reason};
+use crate::util::{console, reason};
 use crate::{book, review, uci};
 #[cfg(feature = "full")]
 use crate::{distill, matches, train};
@@ -52,7 +51,7 @@ pub(super) fn exit_code() -> u8 {
             let interrupted = error.is::<Interrupted>();
             let label = if interrupted { "" } else { "error: " };
             let _ = writeln!(messages(), "{label}{}", reason::chain(&error));
-            if interrupted { interrupt::EXIT_CODE } else { 1 }
+            if interrupted { console::EXIT_CODE } else { 1 }
         }
     }
 }

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command};
 
-use crate::util::arguments::in_digits;
+use crate::util::quantity::in_digits;
 
 /// Replaces numbers with a suffix in the arguments of a command line, whose first word is the program.
 pub(super) fn expanded(command: &Command, words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {

@@ -10,7 +10,7 @@ use super::compression::Compression;
 use super::units::UNITS_PER_CENTIPAWN;
 use super::{bin, binpack, bulletformat, lines, pgn, plain, tree, viriformat};
 use crate::nnue;
-use crate::util::kind::{HEAD, Kind, is_text};
+use crate::util::identity::{HEAD, Kind, is_text};
 use crate::util::text::Shown as _;
 
 /// Format of a data file.

@@ -16,7 +16,7 @@ use super::games::StoredGame;
 use super::plain;
 use crate::board::{Color, Position};
 use crate::notation::pgn::{Game, Games, Remarks};
-use crate::util::kind::{Kind, is_text, text_start};
+use crate::util::identity::{Kind, is_text, text_start};
 
 /// Kind of a PGN file: text that starts with a tag, a comment or a move.
 pub const KIND: Kind = Kind {

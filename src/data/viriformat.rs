@@ -23,7 +23,7 @@ use super::games::StoredGame;
 use super::packed::{MAX_PIECES, PackedBoard, PackedPiece};
 use super::plain;
 use crate::board::{CastlingMode, Move, Position, Role};
-use crate::util::kind::Kind;
+use crate::util::identity::Kind;
 
 /// Size of an initial position in bytes.
 pub const START_BYTES: usize = 32;

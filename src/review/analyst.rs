@@ -10,7 +10,7 @@ use crate::notation::pgn::Game;
 use crate::search::limits::Limits;
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score};
 use crate::search::{Controller, SearchOptions, ThreadPool};
-use crate::util::interrupt::Interrupt;
+use crate::util::console::Interrupt;
 
 /// Result of a search.
 #[derive(Clone, Debug)]

@@ -19,7 +19,7 @@ use crate::board::{Move, Position};
 use crate::tools::args::{EngineArgs, LimitArgs, SelectionArgs, positions_help};
 use crate::tools::subjects;
 use crate::tools::variation::numbered;
-use crate::util::interrupt::Interrupted;
+use crate::util::console::Interrupted;
 use crate::util::text::excerpt;
 
 /// Explanation of a move, also the JSON output.

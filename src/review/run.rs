@@ -23,10 +23,8 @@ use crate::notation::pgn::{Broken, Game, Games, Token};
 use crate::tools::args::{EngineArgs, LimitArgs};
 use crate::tools::play::{PlayArgs, PlayedGame};
 use crate::util::atomic::{AtomicFile, unused_path};
-use crate::util::identity::check_distinct;
-use crate::util::interrupt::Interrupted;
-use crate::util::kind::{Kind, is_text, text_start};
-use crate::util::progress::ProgressLine;
+use crate::util::console::{Interrupted, ProgressLine};
+use crate::util::identity::{Kind, check_distinct, is_text, text_start};
 use crate::util::quantity::{counted, short_time};
 use crate::util::text::Shown as _;
 

@@ -2,10 +2,6 @@
 //!
 //! Each history is a type with `score` and `update`; the types of its fields show how its entries are indexed. All of
 //! them, and the correction histories, consist of [`Entry`].
-// CITE: history heuristic: Schaeffer (1983); butterfly boards: Hartmann (1988); countermoves: Uiterwijk (1992);
-// continuation histories: Stockfish (2015, as "counter move history"); capture history: Stockfish (2017); history of
-// the first plies: Stockfish (2020); pawn history: Stockfish (2023). Gravity, tables and limits: SF-2026-08; 512 pawn
-// structures: SF-17.1.
 
 use std::ops::{Index, IndexMut};
 
@@ -14,8 +10,12 @@ use bytemuck::Zeroable;
 use super::score::{Value, clamp_eval};
 use super::{params, rules};
 use crate::board::{Bitboard, Color, Move, Piece, Position, Role};
-use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
-use crate::util::prefetch::{EXISTS, prefetch};
+use crate::util::memory::{CAN_PREFETCH, Zeroed, prefetch, zeroed_slice_or_abort};
+
+// CITE: history heuristic: Schaeffer (1983); butterfly boards: Hartmann (1988); countermoves: Uiterwijk (1992);
+// continuation histories: Stockfish (2015, as "counter move history"); capture history: Stockfish (2017); history of
+// the first plies: Stockfish (2020); pawn history: Stockfish (2023). Gravity, tables and limits: SF-2026-08; 512 pawn
+// structures: SF-17.1.
 
 /// Number of pawn structures in the pawn history (a power of two).
 const PAWN_STRUCTURES: usize = 512;
@@ -442,7 +442,7 @@ impl Corrections {
     /// Prefetches the entries that [`Self::value`] reads.
     #[inline]
     pub fn prefetch(&self, keys: &Keys) {
-        if !EXISTS {
+        if !CAN_PREFETCH {
             return;
         }
         self.pawn.prefetch(keys.pawn);

@@ -2,7 +2,8 @@
 //!
 //! Scores are from White's view, as in a review. Ctrl-C stops the analysis and prints the result so far.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,15 +12,15 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 
 use super::args::{EngineArgs, LimitArgs, SelectionArgs, positions_help};
-use super::subjects::{self, Subject};
+use super::subjects;
+use super::subjects::Subject;
 use super::variation::{fitted, numbered, san_moves, score};
 use crate::board::{CastlingMode, Move, Position};
 use crate::game::ending::{Cause, Ending, cut_at_end};
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 use crate::search::{Controller, Limits, SearchOptions, ThreadPool};
 use crate::util::atomic::AtomicFile;
-use crate::util::console::stdout_columns;
-use crate::util::interrupt::{Interrupt, Interrupted};
+use crate::util::console::{Interrupt, Interrupted, stdout_columns};
 use crate::util::quantity::nodes_per_second;
 use crate::util::sync::Mutex;
 use crate::util::text::Shown as _;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::load_network;
-use crate::notation::place::Place;
+use crate::notation::pgn::Place;
 use crate::search::{Limits, ThreadPool};
 use crate::util::quantity::{parse_count, parse_time};
 

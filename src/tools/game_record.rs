@@ -1,16 +1,16 @@
 //! Games as PGN text: any game, and a game against a person.
 
-use std::env;
 use std::fs::File;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::{env, io};
 
 use anyhow::{Context, Result};
 use chrono::{DateTime, Utc};
 
 use crate::board::{Color, Move, Position};
 use crate::util::atomic::{AtomicFile, unused_path, write_atomically};
-use crate::util::kind::{Kind, is_text};
+use crate::util::identity::{Kind, is_text};
 use crate::util::text::Shown as _;
 
 /// The kind of file to which games are appended.

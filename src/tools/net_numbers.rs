@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 
 use crate::nnue::{Activation, Network, ThreatInputs};
 use crate::util::atomic::write_over;
-use crate::util::kind::Kind;
+use crate::util::identity::Kind;
 use crate::util::text::Shown as _;
 
 /// Form of an exported network.

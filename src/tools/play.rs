@@ -3,19 +3,18 @@
 //! * `request`: the typed lines; `board`: the board as text; `clock`: clocks; `offer`: draw offers
 //! * `kept`: the game in progress, in a file next to the file of games
 
-mod board;
-mod clock;
-mod kept;
-mod offer;
-mod request;
-
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
+use board::{Look, drawn};
 use chrono::{DateTime, Utc};
+use clock::{Clocks, Control};
+use kept::Kept;
+use request::{HELP, Request, SUMMARY, parse};
 
 use super::args::{SelectionArgs, positions_help};
 use super::game_record::{Ending, GAMES, GameRecord, movetext};
@@ -26,15 +25,16 @@ use crate::level::{ELO_MAX, ELO_MIN, Level};
 use crate::notation::position_from_fen;
 use crate::search::{Limits, SearchOptions, Silent, ThreadPool};
 use crate::util::atomic::AtomicFile;
-use crate::util::console::{Printable, use_colour};
-use crate::util::interrupt::{EXIT_CODE, Interrupt, Interrupted};
+use crate::util::console::{EXIT_CODE, Interrupt, Interrupted, Printable, use_colour};
 use crate::util::sync::Mutex;
 use crate::util::text::{Shown as _, printable};
 use crate::util::{reason, rng};
-use board::{Look, drawn};
-use clock::{Clocks, Control};
-use kept::Kept;
-use request::{HELP, Request, SUMMARY, parse};
+
+mod board;
+mod clock;
+mod kept;
+mod offer;
+mod request;
 
 /// Nodes of a search at full strength, and of a hint.
 const FULL_NODES: u64 = 500_000;

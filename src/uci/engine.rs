@@ -23,7 +23,7 @@ use crate::search::{Limits, ThreadPool, params};
 use crate::tools;
 use crate::util::sync::Mutex;
 use crate::util::text::excerpt;
-use crate::util::{polling, reason};
+use crate::util::{reason, sync};
 
 /// The engine's state for the protocol.
 pub struct Engine {
@@ -330,7 +330,7 @@ impl Engine {
         let chess960 = self.settings.chess960;
         mailbox.set_long_job(true);
         extra::perft(&mut self.position.clone(), depth, chess960, output, &|| {
-            polling::poll();
+            sync::poll();
             mailbox.is_stopped(number)
         });
         mailbox.set_long_job(false);
@@ -432,7 +432,7 @@ impl Session {
         let reader = Reader::new(input, mailbox.clone(), output.clone(), false, exit);
         let reader = Arc::new(Mutex::new(reader));
         let during_search = reader.clone();
-        polling::set_host(reaches_search, move || {
+        sync::set_host(reaches_search, move || {
             // The reader is not locked during a search: `serve` locks it only to read, and reading starts no search.
             while during_search.lock().read_command() == Progress::Read {}
         });

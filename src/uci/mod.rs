@@ -28,7 +28,7 @@ use engine::Engine;
 use output::Output;
 use reader::Reader;
 
-use crate::util::threads;
+use crate::util::sync;
 
 /// Runs UCI on standard input and output until `quit` or the end of the input.
 pub fn run() -> anyhow::Result<()> {
@@ -47,7 +47,7 @@ pub fn serve(input: impl Read + Send + 'static, output: &Output, audience: Audie
     let reports_unknown = audience != Audience::Gui;
     let reader = Reader::new(input, mailbox.clone(), output.clone(), reports_unknown, exit);
     let mut engine = Engine::new(output.clone(), mailbox, audience);
-    if threads::EXIST {
+    if sync::THREADS_EXIST {
         std::thread::spawn(move || reader.run(|| {}));
         engine.run(&messages);
     } else {

@@ -13,7 +13,7 @@ use crate::book::Book;
 use crate::search::report::LoadedTables;
 use crate::search::tt::NoMemory;
 use crate::util::text::{Shown as _, excerpt};
-use crate::util::{reason, threads};
+use crate::util::{reason, sync};
 
 /// A change of state that the search threads share.
 pub type Postponed = Box<dyn FnOnce(&mut Engine)>;
@@ -186,7 +186,7 @@ impl Engine {
 
 /// Reports a number of threads below the requested one.
 pub(super) fn report_threads(output: &Output, requested: usize, obtained: usize) {
-    if obtained < requested && threads::EXIST {
+    if obtained < requested && sync::THREADS_EXIST {
         output.info(&format!("Threads: cannot start {requested} threads; using {obtained}"));
     }
 }

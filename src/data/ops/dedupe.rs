@@ -12,7 +12,7 @@ use anyhow::Result;
 use super::buckets::{Buckets, needed};
 use super::output::OutputFile;
 use super::{Paths, for_each};
-use crate::util::scale::scaled;
+use crate::util::rng::scaled;
 use crate::util::text::Shown as _;
 
 /// Size of a key and its index in bytes.

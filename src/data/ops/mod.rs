@@ -22,9 +22,9 @@ use anyhow::{Context, Result, ensure};
 use super::entry::Entry;
 use super::reader::{self, Enough, Place, ReadOptions};
 use super::units::ScoreUnit;
+use crate::util::console::ProgressLine;
+use crate::util::console::{Interrupt, Interrupted};
 use crate::util::identity::check_distinct;
-use crate::util::interrupt::{Interrupt, Interrupted};
-use crate::util::progress::ProgressLine;
 use crate::util::quantity::{short_number, short_time};
 
 /// Input files, followed by the output file.

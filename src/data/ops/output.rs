@@ -10,7 +10,7 @@ use crate::data::entry::{Entry, NO_SCORE};
 use crate::data::format::{FileFormat, Format};
 use crate::data::reader::{EntryWriter, Place};
 use crate::util::atomic::AtomicFile;
-use crate::util::interrupt::Interrupt;
+use crate::util::console::Interrupt;
 use crate::util::text::Shown as _;
 
 /// Writer of entries into a temporary file that replaces the output at the end.

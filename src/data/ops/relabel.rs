@@ -17,7 +17,7 @@ use crate::gpu::Device;
 use crate::nnue::Board;
 use crate::util::identity::check_distinct;
 use crate::util::text::Shown as _;
-use crate::util::{cores, threads};
+use crate::util::{cores, sync};
 
 /// Number of positions per batch.
 const BATCH: usize = 1 << 16;
@@ -83,7 +83,7 @@ impl<'a> Labellers<'a> {
             return Self::Card(card);
         }
         let threads = match args.threads {
-            _ if !threads::EXIST => 1,
+            _ if !sync::THREADS_EXIST => 1,
             Some(threads) => threads.into(),
             None => cores(),
         };
@@ -106,7 +106,7 @@ impl<'a> Labellers<'a> {
 fn label_on_threads(labellers: &mut [Labeller], boards: &[Board]) -> Vec<i32> {
     let share = boards.len().div_ceil(labellers.len().max(1)).max(1);
     let work = labellers.iter_mut().zip(boards.chunks(share));
-    if !threads::EXIST {
+    if !sync::THREADS_EXIST {
         return work.flat_map(|(labeller, share)| labeller.label(share.iter())).collect();
     }
     std::thread::scope(|scope| {

@@ -15,7 +15,7 @@ use crate::data::entry::{Entry, Record};
 use crate::data::reader::Format;
 use crate::data::tree::{Decoder, HEADER_BYTES, Header};
 use crate::data::{bin, binpack, bulletformat, lines, plain, units, viriformat};
-use crate::util::threads;
+use crate::util::sync;
 
 /// Bytes per read after the end of a text chunk, while searching for the start of the next entry.
 const STEP: u64 = 1 << 12;
@@ -237,7 +237,7 @@ impl Feed {
         let (requests, taken) = unbounded();
         let (sender, loaded) = unbounded();
         let loader = Loader { chunks: plan.training().into(), plan, seed: options.seed };
-        let threads = if threads::EXIST { options.threads.clamp(1, AHEAD as usize) } else { 0 };
+        let threads = if sync::THREADS_EXIST { options.threads.clamp(1, AHEAD as usize) } else { 0 };
         for _ in 0..threads {
             let (loader, taken, sender) = (loader.clone(), taken.clone(), sender.clone());
             // Threads exit when the request channel is closed. If one cannot be started, the others do its work.
@@ -267,7 +267,7 @@ impl Feed {
     /// # Errors
     /// Fails if the file cannot be read or is damaged.
     pub fn take(&mut self) -> Result<Vec<Record>> {
-        if !threads::EXIST {
+        if !sync::THREADS_EXIST {
             self.next += 1;
             return self.loader.load(self.next - 1);
         }

@@ -23,7 +23,7 @@ use crate::data::bin::fill;
 use crate::data::entry::Entry;
 use crate::data::packed::PackedBoard;
 use crate::data::reader::Place;
-use crate::util::kind::Kind;
+use crate::util::identity::Kind;
 
 /// First four bytes of a block.
 const MAGIC: &[u8; 4] = b"ZTR1";
