@@ -5,8 +5,8 @@
 
 use std::str::FromStr;
 
-use super::go::GoCommand;
-use super::options;
+use super::go::{GoCommand, Words};
+use super::options::{self, Action};
 use crate::util::text::excerpt;
 
 /// A parsed line.
@@ -47,7 +47,9 @@ impl Command {
     /// Whether the command writes a file. The process must not exit before the file is complete.
     pub fn writes_file(&self) -> bool {
         match self {
-            Self::SetOption { name, .. } => options::find(name).is_some_and(|option| option.writes_file),
+            Self::SetOption { name, .. } => {
+                options::find(name).is_some_and(|option| option.action == Some(Action::SaveHash))
+            }
             Self::Extra(extra, _) => *extra == Extra::ExportNet,
             _ => false,
         }
@@ -218,50 +220,6 @@ fn parse_position(words: &mut Words) -> Result<Command, CommandError> {
 
 fn malformed(reason: &str) -> CommandError {
     CommandError::Malformed(reason.to_owned())
-}
-
-// Splits a line into words.
-
-/// Iterator over the words of a line.
-#[derive(Clone)]
-pub struct Words<'a> {
-    rest: &'a str,
-}
-
-/// Whether `c` separates words: white space, a control character (such as NUL) or a byte order mark.
-fn is_separator(c: char) -> bool {
-    c.is_whitespace() || c.is_control() || c == '\u{feff}'
-}
-
-impl<'a> Words<'a> {
-    /// The words of `line`.
-    pub fn new(line: &'a str) -> Self {
-        Self { rest: line.trim_matches(is_separator) }
-    }
-
-    /// The rest of the line, trimmed.
-    pub fn rest(&self) -> &'a str {
-        self.rest
-    }
-
-    /// The next word, without consuming it.
-    pub fn peek(&self) -> Option<&'a str> {
-        self.clone().next()
-    }
-}
-
-impl<'a> Iterator for Words<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        if self.rest.is_empty() {
-            return None;
-        }
-        let end = self.rest.find(is_separator).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest.trim_start_matches(is_separator);
-        Some(word)
-    }
 }
 
 #[cfg(test)]

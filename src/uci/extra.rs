@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
-use super::command::{self, EXTRAS, Extra};
-use super::go;
+use super::command::{EXTRAS, Extra};
 use super::options::{Kind, OPTIONS};
 use super::output::Output;
+use super::{command, go};
 use crate::board::Position;
 use crate::nnue::Network;
 use crate::tools::perft::divide;
@@ -31,7 +31,7 @@ pub fn help() -> String {
         let range = match &option.kind {
             Kind::Spin(default, range, _) => format!("{default}, {} to {}", range.start(), range.end()),
             Kind::Check(default, _) => default.to_string(),
-            Kind::Button(_) => "button".into(),
+            Kind::Button => "button".into(),
             Kind::Text("", _) => "text".into(),
             Kind::Text(default, _) if default.len() > 20 => "text".into(),
             Kind::Text(default, _) => (*default).into(),

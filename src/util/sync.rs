@@ -101,7 +101,7 @@ mod wasm {
 // Polling for input during a search on a system without threads.
 //
 // With threads, a reader thread receives `stop` at once. Without threads, the search polls for input every few
-// milliseconds, if the host provides it: see `crate::uci::engine::Session`.
+// milliseconds, if the host provides it: see `crate::uci::Session`.
 
 /// How the host passes input to a running search.
 struct Host {
