@@ -7,12 +7,10 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::output::OutputFile;
-use super::{Paths, for_each};
+use super::{OutputFile, Paths, for_each};
 use crate::data::entry::{Entry, NO_SCORE, board_of_entry};
 use crate::data::label::{CardLabeller, LabelNet, Labeller, Labelling, PendingLabels};
-use crate::data::reader::Place;
-use crate::data::tree::{PackedMove, Root, SamplePath};
+use crate::data::tree::{PackedMove, Place, Root, SamplePath};
 use crate::gpu::Device;
 use crate::nnue::Board;
 use crate::util::identity::check_distinct;

@@ -8,8 +8,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::load::Feed;
-use super::plan::Order;
+use super::load::{Feed, Order};
 use crate::data::entry::Record;
 use crate::util::memory::{Zeroed, prefetch, zeroed_slice};
 
