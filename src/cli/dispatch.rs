@@ -14,10 +14,10 @@ use super::{Cli, Command, names, numbers};
 #[cfg(feature = "full")]
 use super::{manual, training};
 use crate::tools::play::PlayArgs;
-use crate::tools::prompt::Typed;
+use crate::tools::play::prompt::Typed;
 #[cfg(feature = "full")]
 use crate::tools::tables;
-use crate::tools::{analyse, bench, cpu, epd, eval, genfens, net, perft, play, prompt};
+use crate::tools::{analyse, bench, cpu, epd, eval, genfens, net, perft, play};
 use crate::util::console::{Interrupted, Printable, use_colour};
 use crate::util::text::printable;
 use crate::util::{console, reason};
@@ -134,7 +134,7 @@ fn group_commands(arguments: &[String], words: &[&str]) -> Vec<String> {
 
 /// Plays a game, then reviews it if the user agrees.
 fn run_play(args: &PlayArgs, out: &mut impl Write, err: &mut dyn Write) -> Result<()> {
-    let mut input = prompt::standard();
+    let mut input = play::prompt::standard();
     let game = play::run(args, &mut *input, out)?;
     if input.is_interactive() && game.plies > 0 {
         let answer = input.ask("Review this game? [y/N] ")?;

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::args::{DistillArgs, Learning};
 use super::folder::{Folder, State};
-use crate::board::opening_book::BUILTIN;
+use crate::board::openings::BUILTIN;
 use crate::data::label::{Judge, LabelNet, Labelling};
 use crate::nnue::{Network, hex_sha256};
 use crate::tools::{load_network, net};

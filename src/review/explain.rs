@@ -16,8 +16,8 @@ use super::study::{better, evaluation, refutation};
 use super::why::Reason;
 use super::{analyst, why};
 use crate::board::{Move, Position};
+use crate::tools::args;
 use crate::tools::args::{EngineArgs, LimitArgs, SelectionArgs, positions_help};
-use crate::tools::subjects;
 use crate::tools::variation::numbered;
 use crate::util::console::Interrupted;
 use crate::util::text::excerpt;
@@ -128,7 +128,7 @@ fn searches(position: &Position, reached: &Position, m: Move, analyst: &mut Anal
 /// The position and the move given by the arguments.
 fn move_to_explain(args: &ExplainArgs) -> Result<(Position, Move)> {
     if let ([game], Some(_)) = (&args.words[..], args.selection.at) {
-        let subject = subjects::read_one(std::slice::from_ref(game), args.selection)?;
+        let subject = args::read_one(std::slice::from_ref(game), args.selection)?;
         let m = subject.played.context("the game ends at this place; give the move to explain")?;
         return Ok((subject.position, m));
     }
@@ -143,7 +143,7 @@ fn move_to_explain(args: &ExplainArgs) -> Result<(Position, Move)> {
         [_] => vec![start.to_owned()],
         words => words[..words.len() - 1].to_vec(),
     };
-    let position = subjects::read_one(&start, args.selection)?.position;
+    let position = args::read_one(&start, args.selection)?.position;
     let m = position.parse_move(m)?;
     Ok((position, m))
 }

@@ -11,9 +11,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use super::args::{EngineArgs, LimitArgs, SelectionArgs, positions_help};
-use super::subjects;
-use super::subjects::Subject;
+use super::args;
+use super::args::{EngineArgs, LimitArgs, SelectionArgs, Subject, positions_help};
 use super::variation::{fitted, numbered, san_moves, score};
 use crate::board::{CastlingMode, Move, Position};
 use crate::game::ending::{Cause, Ending, cut_at_end};
@@ -80,10 +79,10 @@ pub struct AnalyseArgs {
 /// result so far, saves the table, and fails with [`Interrupted`]. Fails at the end if anything was skipped.
 pub fn run(args: &AnalyseArgs, out: Box<dyn Write + Send>, err: &mut dyn Write) -> Result<()> {
     let mut problems = Vec::new();
-    let positions = subjects::read(&args.positions, args.selection, &mut problems)?;
-    subjects::report(&problems, err)?;
+    let positions = args::read(&args.positions, args.selection, &mut problems)?;
+    args::report(&problems, err)?;
     analyse(args, positions, out, err)?;
-    subjects::fail_with(&problems)
+    args::fail_with(&problems)
 }
 
 fn analyse(args: &AnalyseArgs, positions: Vec<Subject>, out: Box<dyn Write + Send>, err: &mut dyn Write) -> Result<()> {
