@@ -345,6 +345,18 @@ fn module_map_names_existing_files_and_every_folder() {
     }
 }
 
+#[test]
+fn map_of_the_tests_names_every_program() {
+    let chapter = text(&repository("docs/architecture.md"));
+    let map = chapter.split("\n## Tests\n").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("a section");
+    let named: Vec<&str> = quoted(map).map(|name| name.trim_start_matches("tests/").trim_end_matches('/')).collect();
+    for entry in fs::read_dir(repository("tests")).expect("tests/ is readable") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        assert!(named.contains(&&*name), "the map of tests/ lacks {name}");
+    }
+}
+
 /// The modules that a `mod.rs` declares, except its tests.
 fn submodules(text: &str) -> Vec<&str> {
     let declared = text.lines().filter_map(|line| {

@@ -3,7 +3,7 @@
 use shakmaty::{Piece, Setup, Square, fen::Fen};
 use zoothera::nnue;
 
-use crate::shared::{data, shared};
+use super::shared::{data, shared};
 
 /// A board without rules. Networks read only the pieces, and some positions in the tables are illegal.
 pub struct Board(Setup);
@@ -14,7 +14,6 @@ impl Board {
         Self(fen.into_setup())
     }
 
-    #[allow(dead_code, reason = "not used by every test")]
     pub fn piece_at(&self, square: Square) -> Option<Piece> {
         self.0.board.piece_at(square)
     }

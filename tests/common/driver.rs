@@ -1,13 +1,10 @@
 //! Driver of the engine process that acts as a GUI: writes lines and collects output lines.
-#![allow(dead_code)] // Each test program uses only some of the items.
-
-#[path = "../engine/mod.rs"]
-pub mod engine;
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
+
+use super::engine;
 
 /// Timeout for every wait, long enough for a machine under load.
 pub const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,10 +1,5 @@
 //! Temporary folders for tests, and training data to put into them.
 
-#![allow(dead_code)] // Each test program uses only some of the items.
-
-#[path = "../seed/mod.rs"]
-mod seed;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,6 +11,8 @@ use zoothera::data::reader::EntryWriter;
 use zoothera::data::reader::Format;
 use zoothera::data::{Entry, reader};
 use zoothera::util::rng::SplitMix64;
+
+use super::seed;
 
 /// A temporary folder for one test, removed when it is dropped.
 pub struct Folder(TempDir);

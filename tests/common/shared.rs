@@ -8,14 +8,12 @@ use std::path::{Path, PathBuf};
 const NOTICES: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/skipped");
 
 /// A file or directory of `tests/data`, which every checkout has.
-#[allow(dead_code, reason = "some test programs do not use it")]
 pub fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
 /// A file or directory of the shared folder. If it is missing, prints a notice and returns `None`, and the test must
 /// skip.
-#[allow(dead_code, reason = "some test programs do not use it")]
 pub fn shared(name: &str) -> Option<PathBuf> {
     let root = std::env::var_os("ZOOTHERA_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);

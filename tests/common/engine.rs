@@ -1,7 +1,5 @@
 //! The engine under test: the one built by cargo, or another one, possibly for another system.
 
-#![allow(dead_code)] // Each test program uses only some of the items.
-
 use std::path::Path;
 use std::process::Command;
 

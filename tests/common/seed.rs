@@ -17,7 +17,6 @@ pub fn seed(default: u64) -> u64 {
 }
 
 /// A seed from the clock, different in every run.
-#[allow(dead_code)] // Some test programs have a fixed default seed.
 pub fn from_clock() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |time| time.as_nanos() as u64)
