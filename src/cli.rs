@@ -8,7 +8,6 @@ mod manual;
 #[cfg(all(target_os = "wasi", not(feature = "full")))]
 mod module;
 mod names;
-mod numbers;
 #[cfg(feature = "full")]
 mod training;
 

@@ -10,7 +10,7 @@ use anyhow::Result;
 use anyhow::bail;
 use clap::{CommandFactory as _, Parser};
 
-use super::{Cli, Command, names, numbers};
+use super::{Cli, Command, names};
 #[cfg(feature = "full")]
 use super::{manual, training};
 use crate::tools::play::PlayArgs;
@@ -78,7 +78,7 @@ fn run_arguments(arguments: &[String]) -> Result<()> {
     if words.contains(&verb) || (quoted && matches!(verb, "bench" | "eval" | "perft" | "cpu")) {
         return uci::run_with_commands(&group_commands(arguments, &words));
     }
-    let words = numbers::expanded(&Cli::command(), std::env::args_os());
+    let words = names::expanded(&Cli::command(), std::env::args_os());
     let command = Cli::try_parse_from(words).unwrap_or_else(|error| print_and_exit(&error)).command;
     match command {
         Some(command) => run_command(command),

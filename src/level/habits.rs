@@ -78,7 +78,7 @@ fn mates_by_checks(position: &Position, moves: u32) -> bool {
 }
 
 /// Whether a move of the king gives up castling or leaves its shelter in a middlegame. A step on the first rank, or
-/// into a corner of the second, is no walk, and neither is a capture without loss.
+/// into a corner of the second, is not a walk, and neither is a capture without loss.
 fn is_walk(position: &Position, m: Move) -> bool {
     let us = position.turn();
     if position.is_castling(m) || !is_middlegame(position) || (position.is_capture(m) && position.see_ge(m, 0)) {

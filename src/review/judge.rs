@@ -193,7 +193,7 @@ mod tests {
             let mark = good_mark(&position, m, &searched, &mut analyst).map(|good| good.mark);
             assert_eq!(mark, Some(Mark::Sacrifice), "{san}");
         }
-        // The queen on d5 is attacked anyway: giving it for a rook is no sacrifice.
+        // The queen on d5 is attacked anyway: giving it for a rook is not a sacrifice.
         let desperado = position("3r2k1/5ppp/2p5/3Q4/8/8/5PPP/6K1 w - - 0 1");
         assert!(is_en_prise(&desperado, desperado.parse_san("Qxd8+").expect("legal")));
     }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use crossbeam::channel::Receiver;
 
-use super::command::{Command, Extra, PositionCommand};
+use super::command::{Command, NonUciCommand, PositionCommand};
 use super::go::GoCommand;
 use super::options::{Action, OPTIONS, Settings, UciOption};
 use super::output::{Audience, Output};
 use super::player::EMBEDDED_NAME;
 use super::print::{PrintOptions, Printer};
 use super::reader::{Mailbox, Message};
-use super::{extra, go, options, output, player};
+use super::{go, non_uci, options, output, player};
 use crate::board::Position;
 use crate::book::Book;
 use crate::nnue::Network;
@@ -142,7 +142,7 @@ impl Engine {
             Command::Go(go) => self.go(number, &go),
             Command::Stop => self.mailbox.stop(number),
             Command::PonderHit => self.mailbox.ponderhit(number),
-            Command::Extra(extra, arguments) => self.extra(number, extra, &arguments),
+            Command::NonUci(command, arguments) => self.non_uci(number, command, &arguments),
             Command::Register | Command::Quit => {}
         }
     }
@@ -283,17 +283,17 @@ impl Engine {
         option.action.map_or(Ok(()), |action| self.act(action, &value))
     }
 
-    fn extra(&mut self, number: u64, extra: Extra, arguments: &[String]) {
-        match extra {
-            Extra::Display => self.output.line(self.position.diagram().trim_end()),
-            Extra::Help => self.output.line(extra::help()),
-            Extra::Cpu => self.output.line(tools::cpu::report().trim_end()),
-            Extra::Eval => {
+    fn non_uci(&mut self, number: u64, command: NonUciCommand, arguments: &[String]) {
+        match command {
+            NonUciCommand::Display => self.output.line(self.position.diagram().trim_end()),
+            NonUciCommand::Help => self.output.line(non_uci::help()),
+            NonUciCommand::Cpu => self.output.line(tools::cpu::report().trim_end()),
+            NonUciCommand::Eval => {
                 let network = self.pool().network();
                 self.output.line(tools::eval::explain(&self.position, &network).trim_end());
             }
-            Extra::Flip => {
-                let flipped = extra::flipped(&self.position.fen());
+            NonUciCommand::Flip => {
+                let flipped = non_uci::flipped(&self.position.fen());
                 match Position::from_fen(&flipped, self.position.castling_mode()) {
                     Ok(position) => self.position = position,
                     Err(error) => {
@@ -301,11 +301,11 @@ impl Engine {
                     }
                 }
             }
-            Extra::Perft => match arguments.first().and_then(|text| text.parse().ok()) {
+            NonUciCommand::Perft => match arguments.first().and_then(|text| text.parse().ok()) {
                 Some(depth) => self.perft(number, depth),
                 None => self.output.error("perft: missing depth; expected a number of plies"),
             },
-            Extra::ExportNet => {
+            NonUciCommand::ExportNet => {
                 let network = self.pool().network();
                 match tools::net::export_named(&network, unquoted(&arguments.join(" "))) {
                     Ok(summary) => self.output.info(&format!("network saved to {summary}")),
@@ -313,7 +313,7 @@ impl Engine {
                 }
                 self.mailbox.write_done();
             }
-            Extra::Bench | Extra::GenFens => self.tool(extra, arguments),
+            NonUciCommand::Bench | NonUciCommand::GenFens => self.tool(command, arguments),
         }
     }
 
@@ -321,7 +321,7 @@ impl Engine {
         let (mailbox, output) = (&self.mailbox, &self.output);
         let chess960 = self.settings.chess960;
         mailbox.set_long_job(true);
-        extra::perft(&mut self.position.clone(), depth, chess960, output, &|| {
+        non_uci::perft(&mut self.position.clone(), depth, chess960, output, &|| {
             sync::poll();
             mailbox.is_stopped(number)
         });
@@ -329,11 +329,11 @@ impl Engine {
     }
 
     /// Runs tools that search with their own threads.
-    fn tool(&mut self, tool: Extra, arguments: &[String]) {
+    fn tool(&mut self, tool: NonUciCommand, arguments: &[String]) {
         self.finish_search();
         let network = self.pool().network();
         self.mailbox.set_long_job(true);
-        let result = extra::tool(tool, arguments, network, &self.output);
+        let result = non_uci::tool(tool, arguments, network, &self.output);
         self.mailbox.set_long_job(false);
         if let Err(error) = result {
             self.output.error(&reason::chain(&error));

@@ -10,8 +10,8 @@
 
 pub mod command;
 pub mod engine;
-mod extra;
 pub mod go;
+mod non_uci;
 pub mod options;
 pub mod output;
 pub mod player;

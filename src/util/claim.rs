@@ -1,7 +1,7 @@
 //! Files that only one process may own at a time (temporary files and locks), free space, and permission to write.
 //!
 //! A claimed file is created exclusively, never through a link, and stays locked until it is removed. The file of a
-//! killed process is no longer locked, so the next claim of the same name removes it.
+//! killed process is not locked any more, so the next claim of the same name removes it.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};

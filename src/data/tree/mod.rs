@@ -23,7 +23,7 @@ use crate::board::Position;
 use crate::util::identity::Kind;
 pub use sample::PackedMove;
 use sample::{
-    BitReader, BitWriter, CastlingRooks, NO_EP, PADDING, PackedPosition, Rest, SampleHead, put_move, take_move,
+    BitReader, BitWriter, CastlingRooks, NO_EP, PADDING, Rest, SampleHead, TreePosition, put_move, take_move,
 };
 // CITE: numbering a move by piece and destination is .binpack's (Tomasz Sobczyk, 2020); trees are ours.
 
@@ -114,7 +114,7 @@ pub fn write(root: &Root, samples: u32, bits: &[u8], sink: &mut impl Write) -> R
 pub struct Decoder {
     /// The payload, followed by [`PADDING`] zeros.
     payload: Vec<u8>,
-    positions: Vec<PackedPosition>,
+    positions: Vec<TreePosition>,
     path: Vec<PackedMove>,
 }
 
@@ -263,10 +263,10 @@ impl Root {
     }
 
     /// The root position, to which the moves of the tree are applied.
-    pub fn position(&self) -> PackedPosition {
+    pub fn position(&self) -> TreePosition {
         let rest =
             Rest { black_to_move: self.black_to_move, castling: self.castling, ep: self.ep, rule50: self.rule50 };
-        PackedPosition::new(&self.board, rest)
+        TreePosition::new(&self.board, rest)
     }
 
     /// The castling rooks, which are the same for all moves of the tree.
@@ -324,7 +324,7 @@ pub struct Encoder {
     root: Root,
     rooks: CastlingRooks,
     /// The root, and the position after each move of `path`.
-    positions: Vec<PackedPosition>,
+    positions: Vec<TreePosition>,
     /// Moves from the root to the last sample.
     path: Vec<PackedMove>,
     last_score: i32,

@@ -81,7 +81,7 @@ fn width(count: u32) -> u32 {
 ///
 /// # Errors
 /// Fails if the move is impossible in the position.
-pub fn put_move(bits: &mut BitWriter, position: &PackedPosition, rooks: &CastlingRooks, m: PackedMove) -> Result<()> {
+pub fn put_move(bits: &mut BitWriter, position: &TreePosition, rooks: &CastlingRooks, m: PackedMove) -> Result<()> {
     let own = position.own();
     let from = if m == 0 { position.king() } else { m as u8 & 63 };
     let to = (m >> 6) as u8 & 63;
@@ -106,7 +106,7 @@ pub fn put_move(bits: &mut BitWriter, position: &PackedPosition, rooks: &Castlin
 /// # Errors
 /// Fails if the index of the piece or of the target is out of range.
 #[inline]
-pub fn take_move(bits: &mut BitReader, position: &PackedPosition, rooks: &CastlingRooks) -> Result<PackedMove> {
+pub fn take_move(bits: &mut BitReader, position: &TreePosition, rooks: &CastlingRooks) -> Result<PackedMove> {
     let own = position.own();
     let piece = bits.take(width(own.count_ones())) as u32;
     let from = nth(own, piece).context("a move from a square without a piece of the side to move")?;
@@ -127,7 +127,7 @@ pub fn take_move(bits: &mut BitReader, position: &PackedPosition, rooks: &Castli
 #[inline]
 fn choices(targets: u64, code: u8, promotes: bool) -> u32 {
     let count = targets.count_ones();
-    if promotes { 4 * count } else { count + u32::from(PackedPosition::is_king(code)) }
+    if promotes { 4 * count } else { count + u32::from(TreePosition::is_king(code)) }
 }
 
 /// Number of squares in a set below `square`.
@@ -291,7 +291,7 @@ impl CastlingRooks {
 
 /// A position whose pieces are packed as in a record.
 #[derive(Clone, Copy, Debug)]
-pub struct PackedPosition {
+pub struct TreePosition {
     /// Occupied squares.
     occupied: u64,
     /// Squares occupied by black pieces.
@@ -319,7 +319,7 @@ pub struct Rest {
     pub rule50: u8,
 }
 
-impl PackedPosition {
+impl TreePosition {
     /// Creates a position from its pieces and the other state.
     pub fn new(board: &PackedBoard, rest: Rest) -> Self {
         let black = board.pieces().filter(|piece| piece.colour == 1);

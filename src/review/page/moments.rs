@@ -186,7 +186,7 @@ struct Oversight {
     side: Color,
     /// Whether the player could have made the move himself.
     own: bool,
-    /// The piece that could be taken; `None` if the move is no capture.
+    /// The piece that could be taken; `None` if the move does not capture.
     taken: Option<Role>,
     /// The piece that moves, unless it takes something.
     role: Option<Role>,

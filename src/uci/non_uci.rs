@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
-use super::command::{EXTRAS, Extra};
+use super::command::{NON_UCI_COMMANDS, NonUciCommand};
 use super::options::{Kind, OPTIONS};
 use super::output::Output;
 use super::{command, go};
@@ -25,7 +25,7 @@ pub fn help() -> String {
         format!("  go  {}", go::keywords().collect::<Vec<_>>().join(" ")),
         String::from("Beyond UCI:"),
     ];
-    lines.extend(EXTRAS.iter().map(|(name, _, doc)| format!("  {name:<10} {doc}")));
+    lines.extend(NON_UCI_COMMANDS.iter().map(|(name, _, doc)| format!("  {name:<10} {doc}")));
     lines.push("Options (setoption name NAME value VALUE):".into());
     lines.extend(OPTIONS.iter().map(|option| {
         let range = match &option.kind {
@@ -42,9 +42,9 @@ pub fn help() -> String {
 }
 
 /// Runs a tool that prints lines.
-pub fn tool(tool: Extra, arguments: &[String], network: Arc<Network>, output: &Output) -> Result<()> {
+pub fn tool(tool: NonUciCommand, arguments: &[String], network: Arc<Network>, output: &Output) -> Result<()> {
     let mut out = Lines { output, rest: Vec::new() };
-    if tool == Extra::GenFens {
+    if tool == NonUciCommand::GenFens {
         let request = genfens::Request::parse(&arguments.join(" "))?;
         genfens::generate(&request, network, &mut out)
     } else {
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn help_lists_every_command_and_option() {
         let help = help();
-        assert!(EXTRAS.iter().all(|(name, ..)| help.contains(name)));
+        assert!(NON_UCI_COMMANDS.iter().all(|(name, ..)| help.contains(name)));
         assert!(OPTIONS.iter().all(|option| help.contains(option.name)));
     }
 }
