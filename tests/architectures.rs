@@ -127,6 +127,7 @@ impl<'a> Reference<'a> {
                 let bucket = king_bucket(self.shape.features, k / 8, k % 8);
                 Some((sq ^ m) + plane + 704 * bucket)
             }
+            Features::Chess768 => Some((sq ^ if black { 56 } else { 0 }) + 64 * kind),
         }
     }
 
@@ -246,6 +247,9 @@ fn own_format() -> Vec<Architecture> {
         [2 + 256 + 65_536, 512, 2, 16, 32, 8 + 256 * 8],
         [2 + 65_536, 1024, 2, 16, 32, 8 + 256 * 8],
         [2 + 256 * 4 + 65_536, 1536, 2, 16, 32, 8 + 256 * 8],
+        // Without king buckets.
+        [3, 128, 1, 32, 32, 1],
+        [3, 512, 0, 32, 32, 8],
         // Other widths: the smallest, the largest, and those that are no multiple of 128 or 512 columns.
         [0, 64, 0, 32, 32, 8],
         [0, 448, 1, 32, 32, 8],

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 
-use crate::nnue::{Activation, Network, ThreatInputs};
+use crate::nnue::features::chess768::row_in_bullet;
+use crate::nnue::{Activation, Features, Network, ThreatInputs};
 use crate::util::atomic::write_over;
 use crate::util::kind::Kind;
 use crate::util::text::Shown as _;
@@ -102,7 +103,7 @@ fn numbers(network: &Network, format: NumberFormat) -> Result<(Vec<u8>, Layout)>
         "{shape} has threat inputs, so its layers have other scales: --format {} is for networks without them",
         if format == NumberFormat::Float { "float" } else { "raw or bullet" }
     );
-    let mut blocks = transformer(network);
+    let mut blocks = transformer(network, format == NumberFormat::Bullet);
     for stack in 0..network.heads().len() {
         blocks.extend(dense(network, stack, format == NumberFormat::Bullet));
     }
@@ -124,15 +125,21 @@ fn numbers(network: &Network, format: NumberFormat) -> Result<(Vec<u8>, Layout)>
     Ok((bytes, Layout(layout)))
 }
 
-/// The blocks of the first layer. An activation of 1.0 is 127.
-fn transformer(network: &Network) -> Vec<Block> {
+/// The blocks of the first layer. An activation of 1.0 is 127. The rows of bullet's own set are in its order.
+fn transformer(network: &Network, is_for_bullet: bool) -> Vec<Block> {
     let (shape, transformer) = (network.architecture(), network.transformer());
     // The rows of attack inputs follow those of the pieces.
     let (features, rows) = (shape.features.set().count(), transformer.weights().len() / shape.l1);
+    let mut weights = transformer.weights().to_vec();
+    if is_for_bullet && shape.features == Features::Chess768 {
+        for (row, from) in transformer.weights().chunks_exact(shape.l1).enumerate() {
+            weights[row_in_bullet(row) * shape.l1..][..shape.l1].copy_from_slice(from);
+        }
+    }
     let block = |name: &str, numbers, dimensions, one| Block { name: name.to_owned(), numbers, dimensions, one };
     let mut blocks = vec![
         block("accumulator biases", Numbers::I16(transformer.biases().to_vec()), vec![shape.l1], 127.0),
-        block("accumulator weights", Numbers::I16(transformer.weights().to_vec()), vec![rows, shape.l1], 127.0),
+        block("accumulator weights", Numbers::I16(weights), vec![rows, shape.l1], 127.0),
     ];
     if shape.psqt > 0 {
         let psqt = Numbers::I32(transformer.psqt().to_vec());

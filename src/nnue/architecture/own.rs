@@ -5,7 +5,7 @@
 //!
 //! | word | meaning |
 //! |---|---|
-//! | features | the set's code: 0 HalfKP, 2 HalfKAv2_hm; plus 256 times the king buckets of one of our tables |
+//! | features | the set's code: 0 HalfKP, 2 HalfKAv2_hm, 3 Chess768; plus 256 times the king buckets of our table |
 //! | | plus 65,536 times the attack inputs: 0 none, 1 attacks on enemies |
 //! | width | accumulator of one perspective |
 //! | activation | of the accumulators: 0 clipped ReLU, 1 its square divided by 128 (SCReLU), 2 pairwise products |
@@ -63,7 +63,7 @@ struct Family {
 /// All families.
 const FAMILIES: [Family; 2] = [
     Family {
-        features: &[Features::HalfKp],
+        features: &[Features::HalfKp, Features::Chess768],
         activations: &[Activation::Crelu, Activation::Screlu],
         buckets: &[1, 8],
         psqt: 0,
@@ -184,14 +184,15 @@ mod tests {
     #[test]
     fn words_round_trip_and_errors_name_the_unsupported_number() {
         let half_kp = [0, 256, 1, 32, 32, 8];
+        let chess768 = [3, 128, 1, 32, 32, 1];
         let pairwise = [2 + 256 * 8, 1024, 2, 16, 32, 8 + 256 * 8];
         let with_attacks = [2 + 256 * 8 + 65_536, 512, 2, 16, 32, 8 + 256 * 8];
-        for wanted in [half_kp, pairwise, with_attacks] {
+        for wanted in [half_kp, chess768, pairwise, with_attacks] {
             let own = from_words(wanted).expect("a supported shape");
             assert_eq!(words(&own), wanted);
         }
         for (wanted, word, value, name) in [
-            (half_kp, 0, 1, "features 1; this engine supports 0 or 2"),
+            (half_kp, 0, 1, "features 1; this engine supports 0, 2 or 3"),
             (half_kp, 1, 100, "width 100; this engine supports multiples of 64 up to 3072"),
             (pairwise, 1, 3136, "width 3136; this engine supports multiples of 64 up to 3072"),
             (pairwise, 1, 0, "width 0; this engine supports multiples of 64 up to 3072"),
@@ -202,6 +203,7 @@ mod tests {
             (pairwise, 0, 2 + 256 * 5, "king buckets 5; this engine supports 0, 1, 4, 8 or 16"),
             (pairwise, 0, 2 + 256 * 8 + 4 * 65_536, "attack inputs 4; this engine supports 0 or 1"),
             (half_kp, 0, 65_536, "attack inputs 1; this engine supports 0"),
+            (chess768, 0, 3 + 256, "king buckets 1; this engine supports 0"),
             (pairwise, 5, 1 + 256 * 8, "buckets 1; this engine supports 8"),
             (pairwise, 5, 8 + 256 * 3, "piece-square values 3; this engine supports 8"),
         ] {

@@ -178,8 +178,8 @@ mod tests {
         let net = quantise(&model, 1.0);
         assert_same(&net);
         let report = ExportReport::of(&model, 1.0, &net, &test_records(), Loss::SQUARES);
-        // The rounding error grows with the root of the number of inputs.
-        let max_mean = 5.0 * (architecture.l1 as f64 / 256.0).sqrt().max(1.0);
+        // The rounding error grows with the root of the number of inputs, and with that of active rows.
+        let max_mean = 7.0 * (architecture.l1 as f64 / 256.0).sqrt().max(1.0);
         // Products are truncated to integers, and most products are small.
         let max_mean = max_mean * if architecture.activation == Activation::Pairwise { 1.3 } else { 1.0 };
         assert!(report.mean < max_mean, "{report}");

@@ -48,7 +48,8 @@ pub fn all() -> impl Iterator<Item = Architecture> {
 }
 
 /// Trainable kinds of features, by the name in the settings. Sets with fewer king buckets are selected by their number.
-const FEATURES: [(&str, Features); 2] = [("half-kp", Features::HalfKp), ("half-kav2-hm", Features::HalfKav2Hm)];
+const FEATURES: [(&str, Features); 3] =
+    [("half-kp", Features::HalfKp), ("half-kav2-hm", Features::HalfKav2Hm), ("chess768", Features::Chess768)];
 
 /// Trainable activations, by the name in the settings.
 pub const ACTIVATIONS: [(&str, Activation); 3] =
@@ -117,6 +118,7 @@ pub fn for_tests() -> impl Iterator<Item = Architecture> {
             (256, Activation::Screlu) => shape.buckets == 1,
             (256, _) => shape.features.set().kings == 4,
             (1024, _) => shape.features.set().kings == 8,
+            (_, Activation::Crelu | Activation::Screlu) => false,
             _ => shape.features.set().kings == 1,
         })
         .chain(attacks)
@@ -205,6 +207,6 @@ mod tests {
             assert_eq!(name, activation.to_string());
         }
         assert!(all().all(|shape| ACTIVATIONS.iter().any(|&(_, of)| of == shape.activation)));
-        assert_eq!(names(), "HalfKP or HalfKAv2_hm of width 256, 512, 1024 or 1536");
+        assert_eq!(names(), "HalfKP, HalfKAv2_hm or Chess768 of width 256, 512, 1024 or 1536");
     }
 }

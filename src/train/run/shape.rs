@@ -68,8 +68,11 @@ pub fn base(settings: &Overrides, resume: bool, init: Option<&Path>) -> Result<A
             Ok(read_net(init)?.1)
         };
     }
-    // Every other shape has parts that do not fit HalfKP.
-    let preset = if settings.features == Some(Features::HalfKp) { Preset::Sf12 } else { Preset::Default };
+    // Every other shape has parts that do not fit these sets.
+    let preset = match settings.features {
+        Some(Features::HalfKp | Features::Chess768) => Preset::Sf12,
+        _ => Preset::Default,
+    };
     Ok(preset.architecture())
 }
 
