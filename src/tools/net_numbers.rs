@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 
 use crate::nnue::features::chess768::row_in_bullet;
+use crate::nnue::layers::Direct;
 use crate::nnue::{Activation, Features, Network, ThreatInputs};
 use crate::util::atomic::write_over;
 use crate::util::kind::Kind;
@@ -105,7 +106,11 @@ fn numbers(network: &Network, format: NumberFormat) -> Result<(Vec<u8>, Layout)>
     );
     let mut blocks = transformer(network, format == NumberFormat::Bullet);
     for stack in 0..network.heads().len() {
-        blocks.extend(dense(network, stack, format == NumberFormat::Bullet));
+        if shape.is_direct() {
+            blocks.extend(direct(network, stack));
+        } else {
+            blocks.extend(dense(network, stack, format == NumberFormat::Bullet));
+        }
     }
     if format == NumberFormat::Bullet {
         blocks = weights_first(blocks);
@@ -173,6 +178,20 @@ fn dense(network: &Network, stack: usize, is_by_input: bool) -> Vec<Block> {
     blocks
 }
 
+/// The blocks of a stack without hidden layers. Units of 1.0 are 127, or its square if they are squares or products.
+fn direct(network: &Network, stack: usize) -> Vec<Block> {
+    let (activation, direct) = (network.architecture().activation, &network.heads()[stack].direct);
+    let unit = if activation == Activation::Crelu { 127.0 } else { 127.0 * 127.0 };
+    let sum_one = 16.0 * (1 << Direct::shift(activation)) as f32;
+    let name = |what: &str| format!("stack {stack}, output {what}");
+    let (bias, weights) = (Numbers::I32(vec![direct.bias()]), Numbers::I16(direct.weights().to_vec()));
+    let dimensions = vec![1, direct.weights().len()];
+    vec![
+        Block { name: name("biases"), numbers: bias, dimensions: vec![1], one: sum_one },
+        Block { name: name("weights"), numbers: weights, dimensions, one: sum_one / unit },
+    ]
+}
+
 /// The blocks with the weights of each layer before its biases.
 fn weights_first(mut blocks: Vec<Block>) -> Vec<Block> {
     let mut index = 0;
@@ -194,7 +213,7 @@ pub fn summary(network: &Network, path: &Path, layout: &Layout) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nnue::synthetic;
+    use crate::nnue::{Architecture, synthetic};
 
     /// A network of Stockfish 12's shape with different numbers everywhere.
     fn network() -> Network {
@@ -228,6 +247,28 @@ mod tests {
         let first = &network.heads()[0].layers()[0];
         assert_eq!(bytes[biases + 512 + 1] as i8, first.weights()[first.shape().row()]);
         assert!(bytes.len().is_multiple_of(64) && bytes[bytes.len() - 4..].iter().all(|byte| b"bullet".contains(byte)));
+    }
+
+    #[test]
+    fn nets_without_hidden_layers_have_bullets_rows_and_two_blocks_for_each_stack() {
+        let shape = Architecture::from_words([3, 64, 1, 0, 0, 2]).expect("a supported shape");
+        let network = Network::from_bytes(&synthetic::network(shape, &synthetic::A, false)).expect("a network");
+        let (raw, layout) = numbers(&network, NumberFormat::Raw).expect("numbers");
+        let (bullet, _) = numbers(&network, NumberFormat::Bullet).expect("numbers");
+        let (first, stack) = (2 * 64 * 769, 4 + 2 * 128);
+        assert_eq!(raw.len(), first + 2 * stack);
+        assert_eq!(layout.to_string().lines().count(), 7, "{layout}");
+        let short = |bytes: &[u8], at: usize| i16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        // An enemy pawn on e7: the second plane here, the seventh in bullet.
+        let (row, row_in_bullet) = (64 + 52, 384 + 52);
+        assert_eq!(short(&raw, 2 * 64 * (1 + row)), short(&bullet, 2 * 64 * row_in_bullet));
+        let direct = &network.heads()[1].direct;
+        assert_eq!(raw[first + stack..][..4], direct.bias().to_le_bytes());
+        assert_eq!(short(&raw, raw.len() - 2), direct.weights()[127]);
+        assert_eq!(short(&bullet, first + stack), direct.weights()[0]);
+        let (floats, _) = numbers(&network, NumberFormat::Float).expect("numbers");
+        let last = f32::from_le_bytes(floats[floats.len() - 4..].try_into().expect("four bytes"));
+        assert_eq!(last, f32::from(direct.weights()[127]) / (16.0 * 512.0 / 16_129.0));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //!
 //! A set is a value of type [`FeatureSet`] in a separate file, and a line in the list below. Engine and trainer compute
 //! indices with the same functions ([`set`]). [`halfkp`] and [`halfka`] are the published sets; [`king_tables`]
-//! contains sets that differ only in their king buckets; [`chess768`] has none. [`threat_inputs`] combines [`threats`] and [`pawn_pairs`],
-//! which are features of two pieces.
+//! contains sets that differ only in their king buckets; [`chess768`] has none. [`threat_inputs`] combines [`threats`]
+//! and [`pawn_pairs`], which are features of two pieces.
 //! [`attack_inputs`] has features of our own nets about attacked pieces. [`list`] has lists of indices.
 
 pub(crate) mod attack_inputs;

@@ -4,9 +4,12 @@ use crate::nnue::architecture::Topology;
 use crate::nnue::features::FeatureSet;
 use crate::nnue::layers::Dense;
 use crate::nnue::{Architecture, Network};
+use crate::train::integer::quantise::direct_half;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::rows::{block, factor, layout};
-use crate::train::model::shapes::{ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, input_one};
+use crate::train::model::shapes::{
+    ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, direct_sum_one, direct_weight_one, input_one,
+};
 use crate::train::model::{Model, psqt};
 
 /// Dequantises a net into a model of `architecture`, which may have more king buckets: each takes the rows of the net's
@@ -93,6 +96,9 @@ fn unfold_psqt(net: &Network, sources: &Sources, output_scale: f32, model: &mut 
 }
 
 fn dense_of(net: &Network, architecture: Architecture, output_scale: f32) -> DenseParameters {
+    if architecture.is_direct() {
+        return direct_of(net, architecture, output_scale);
+    }
     let output_one = OUTPUT_ONE * output_scale;
     // The rounding offset that the export adds.
     let half = WEIGHT_ONE as i32 / 2;
@@ -127,6 +133,20 @@ fn dense_of(net: &Network, architecture: Architecture, output_scale: f32) -> Den
         unfold_skip(net, output_scale, &mut dense);
     }
     dense
+}
+
+/// Dequantises the output of a net without hidden layers.
+fn direct_of(net: &Network, architecture: Architecture, output_scale: f32) -> DenseParameters {
+    let activation = architecture.activation;
+    let (weight_one, sum_one) = (direct_weight_one(activation, output_scale), direct_sum_one(activation, output_scale));
+    let heads = || net.heads().iter().map(|head| &head.direct);
+    let transformer = net.transformer().biases().iter();
+    DenseParameters {
+        transformer_bias: transformer.map(|&bias| f32::from(bias) / ACTIVATION_ONE).collect(),
+        output_weight: heads().flat_map(|of| of.weights()).map(|&weight| f32::from(weight) / weight_one).collect(),
+        output_bias: heads().map(|of| of.bias().saturating_sub(direct_half(activation)) as f32 / sum_one).collect(),
+        ..DenseParameters::zeros(architecture)
+    }
 }
 
 /// Dequantises the skip output, which has the scale of the output and no rounding offset.
@@ -184,7 +204,7 @@ mod tests {
     }
 
     fn shape_with_kings(features: Features) -> Architecture {
-        Architecture::of_settings(features, 256, Activation::Pairwise, 8, true).expect("a trainable shape")
+        Architecture::of_settings(features, 256, Activation::Pairwise, [16, 32], 8, true).expect("a trainable shape")
     }
 
     fn check_round_trip(architecture: Architecture, scale: f32) {

@@ -1,4 +1,4 @@
-//! Trainable net shapes: Zoothera's own architectures with two hidden layers of 32, and the scales of a net file.
+//! Trainable net shapes: Zoothera's own architectures, and the scales of a net file.
 //!
 //! Types that keep a model for longer than a step (the model, the moments, checkpoints, the integer net) have their
 //! size at run time. Types that compute on it (kernels, snapshot, shards, trainer) have the width as a const
@@ -9,6 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 #[cfg(any(test, feature = "gpu"))]
 use crate::nnue::Architecture;
 use crate::nnue::features::attack_inputs::AttackInputs;
+use crate::nnue::layers::Direct;
 use crate::nnue::{Activation, Features};
 
 /// Passes the widths that code is compiled for to the macro `then`, preceded by the tokens in `given`.
@@ -104,24 +105,32 @@ pub fn list(choices: &[impl ToString]) -> String {
     }
 }
 
-/// Returns shapes for tests: every width and activation once, with few king buckets to save time, and two with attack
-/// inputs. The trainer's code depends only on the width and on whether there are attack inputs.
+/// Returns shapes for tests: every width, activation and kind of layers, with few king buckets to save time, and two
+/// with attack inputs.
 #[cfg(test)]
 pub fn for_tests() -> impl Iterator<Item = Architecture> {
-    let is_plain = |shape: &Architecture| shape.attacks == AttackInputs::None;
-    let attacks = all().filter(move |shape| !is_plain(shape) && shape.l1 == 256);
-    let attacks = attacks.filter(|shape| [1, 4].contains(&shape.features.set().kings));
-    all()
-        .filter(is_plain)
-        .filter(|shape| match (shape.l1, shape.activation) {
-            (256, Activation::Crelu) => shape.buckets == 8,
-            (256, Activation::Screlu) => shape.buckets == 1,
-            (256, _) => shape.features.set().kings == 4,
-            (1024, _) => shape.features.set().kings == 8,
-            (_, Activation::Crelu | Activation::Screlu) => false,
-            _ => shape.features.set().kings == 1,
-        })
-        .chain(attacks)
+    use Activation::{Crelu, Pairwise, Screlu};
+    use Features::{Chess768, HalfKav2Hm1, HalfKav2Hm4, HalfKav2Hm8, HalfKp};
+    let of = |features, l1, activation, hidden, buckets| {
+        let psqt = activation == Pairwise && hidden != [0, 0];
+        Architecture::of_settings(features, l1, activation, hidden, buckets, psqt).expect("a supported shape")
+    };
+    let skip = |features, l1| of(features, l1, Pairwise, [16, 32], 8);
+    let with_attacks = [HalfKav2Hm1, HalfKav2Hm4]
+        .map(|features| skip(features, 256).with_attacks(AttackInputs::ToEnemy).expect("a shape with attack inputs"));
+    let plain = [
+        of(HalfKp, 256, Crelu, [32, 32], 8),
+        of(HalfKp, 256, Screlu, [32, 32], 1),
+        of(Chess768, 256, Crelu, [16, 32], 3),
+        of(Chess768, 256, Screlu, [0, 0], 1),
+        of(HalfKav2Hm1, 256, Crelu, [0, 0], 16),
+        of(HalfKav2Hm1, 512, Pairwise, [0, 0], 2),
+        skip(HalfKav2Hm4, 256),
+        skip(HalfKav2Hm1, 512),
+        skip(HalfKav2Hm8, 1024),
+        skip(HalfKav2Hm1, 1536),
+    ];
+    plain.into_iter().chain(with_attacks)
 }
 
 // Outputs of the first dense layer in a net with a skip connection: squares, clipped sums, and the skip output.
@@ -185,6 +194,22 @@ pub fn input_one(activation: Activation) -> f32 {
         // Before truncation to an integer, which subtracts another half on average.
         Activation::Screlu | Activation::Pairwise | Activation::WidePairwise => ACTIVATION_ONE * ACTIVATION_ONE / 128.0,
     }
+}
+
+/// Integer value that represents an output of 1.0 in the sums of a net without hidden layers, whose outputs are
+/// multiplied by `output_scale`.
+pub fn direct_sum_one(activation: Activation, output_scale: f32) -> f32 {
+    OUTPUT_ONE * output_scale * (1 << Direct::shift(activation)) as f32
+}
+
+/// Integer value that represents a weight of 1.0 from a unit to the output in a net without hidden layers.
+pub fn direct_weight_one(activation: Activation, output_scale: f32) -> f32 {
+    let unit = match activation {
+        Activation::Crelu => ACTIVATION_ONE,
+        // Not truncated.
+        Activation::Screlu | Activation::Pairwise | Activation::WidePairwise => ACTIVATION_ONE * ACTIVATION_ONE,
+    };
+    direct_sum_one(activation, output_scale) / unit
 }
 
 /// Integer value that represents a first-layer weight of 1.0. The layer's sums are 127 * 64 for 1.0.

@@ -10,6 +10,7 @@ use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::{Activation, Architecture};
 use crate::train::model::Model;
 use crate::train::model::dense::DenseParameters;
+use crate::train::model::rounding;
 use crate::train::model::rows::layout;
 use crate::train::model::shapes::{ACTIVATION_ONE, HIDDEN};
 use crate::train::samples::active::Active;
@@ -64,7 +65,13 @@ impl StackGradient {
 
     /// Adds this gradient to stack `number` of `total`.
     fn add_to(&self, architecture: Architecture, number: usize, total: &mut DenseParameters) {
-        let [first, second, _] = architecture.layers();
+        let [first, second, last] = architecture.layers();
+        if architecture.is_direct() {
+            let weights = &mut total.output_weight[last.inputs * number..][..last.inputs];
+            weights.chunks_exact_mut(LANES).zip(&self.l1).for_each(|(sums, tile)| add(sums, &tile.0[0]));
+            total.output_bias[number] += self.upper.output_bias;
+            return;
+        }
         let units = first.outputs * number..first.outputs * (number + 1);
         let weights = &mut total.l1_weight[first.inputs * units.start..first.inputs * units.end];
         for (output, sums) in weights.chunks_exact_mut(first.inputs).enumerate() {
@@ -122,13 +129,20 @@ impl<const L1: usize> Buffers<L1> {
                 kernels.accumulate(activation, bias, rows, active.side(side), half);
             }
         }
-        let truncate = snapshot.is_rounded;
+        let truncate = snapshot.is_rounded && rounding::truncates_products(architecture);
         if are_products {
             let pairs = self.clipped.iter().zip(&mut self.inputs);
             let pairs = pairs.take(self.count);
             pairs.for_each(|(clipped, inputs)| kernels.products(clipped, truncate, &mut inputs[0]));
         }
         let weights = &snapshot.stacks[stack];
+        if architecture.is_direct() {
+            for (inputs, out) in self.inputs.iter().zip(&mut self.upper).take(self.count) {
+                let inputs = &inputs.as_flattened()[..weights.direct.len()];
+                out.output = weights.upper.output_bias + kernels.dot(inputs, &weights.direct);
+            }
+            return;
+        }
         let outputs = architecture.layers()[0].outputs;
         kernels.first_layer(outputs, &self.inputs, &weights.l1, &weights.l1_bias, &mut self.sums);
         match architecture.topology {
@@ -156,13 +170,18 @@ impl<const L1: usize> Buffers<L1> {
         let (weights, sums) = (&context.snapshot.stacks[stack], &mut stacks[stack]);
         let (upper, out) = (&weights.upper, &mut self.deltas);
         match architecture.topology {
+            Topology::Direct => {
+                sums.upper.output_bias += deltas.iter().sum::<f32>();
+                out.iter_mut().zip(deltas).for_each(|(out, &delta)| out[0] = delta);
+            }
             Topology::Skip { .. } => {
                 kernels.upper_skip_backward(upper, &self.upper, deltas, &mut sums.upper, out);
             }
             _ => kernels.upper_backward(upper, &self.upper, deltas, &mut sums.upper, out),
         }
         let (inputs, deltas, tiles) = (&self.inputs, &self.deltas, &weights.l1_tiles);
-        let outputs = architecture.layers()[0].outputs;
+        // The output is the only one of a net without hidden layers.
+        let outputs = architecture.layers()[0].outputs.max(1);
         let units = Units { activation: architecture.activation, outputs, penalty };
         if architecture.activation != Activation::Pairwise {
             let totals = FirstLayerGradient { weights: &mut sums.l1, accumulators };
@@ -312,6 +331,8 @@ pub struct LayerStack<const L1: usize> {
     pub l1_bias: Hidden,
     /// The layers after the first.
     pub upper: UpperWeights,
+    /// Weights of the output in a net without hidden layers, for the forward pass.
+    pub direct: Vec<f32>,
 }
 
 impl<const L1: usize> Snapshot<L1> {
@@ -377,17 +398,28 @@ fn round<const L1: usize>(row: &mut FixedRow<L1>) {
 impl<const L1: usize> LayerStack<L1> {
     fn zeros(architecture: Architecture) -> Self {
         let inputs = architecture.inputs();
+        let tables = if architecture.is_direct() { 0 } else { inputs / L1 };
         Self {
-            l1: vec![[[0.0; HIDDEN]; L1]; inputs / L1].into(),
+            l1: vec![[[0.0; HIDDEN]; L1]; tables].into(),
             l1_tiles: vec![Tile::ZERO; Tile::count(inputs)].into(),
             l1_bias: [0.0; HIDDEN],
             upper: UpperWeights::default(),
+            direct: Vec::new(),
         }
     }
 
     /// Copies stack `number`. Outputs that the first layer does not have stay zero.
     fn take(&mut self, architecture: Architecture, dense: &DenseParameters, number: usize) {
-        let [first, ..] = architecture.layers();
+        let [first, _, last] = architecture.layers();
+        if architecture.is_direct() {
+            let weights = &dense.output_weight[last.inputs * number..][..last.inputs];
+            self.direct.clear();
+            self.direct.extend_from_slice(weights);
+            let tiles = self.l1_tiles.iter_mut().zip(weights.as_chunks().0);
+            tiles.for_each(|(tile, weights)| tile.0[0] = *weights);
+            self.upper.output_bias = dense.output_bias[number];
+            return;
+        }
         let rows = first.outputs * number..first.outputs * (number + 1);
         self.l1_bias[..first.outputs].copy_from_slice(&dense.l1_bias[rows.clone()]);
         let weights = &dense.l1_weight[first.inputs * rows.start..first.inputs * rows.end];

@@ -6,6 +6,7 @@ use std::arch::x86_64::*;
 use super::*;
 
 compiled_for! { "avx2,fma,avx512f,avx512bw,avx512vl,avx512dq":
+    fn direct(units: &[f32], weights: &[f32], out: &mut f32);
     fn upper(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
     fn upper_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);

@@ -183,6 +183,14 @@ impl Kernels {
         );
     }
 
+    /// Returns the dot product of a position's units and the weights to the output.
+    #[inline]
+    pub fn dot(self, units: &[f32], weights: &[f32]) -> f32 {
+        let mut out = 0.0;
+        dispatch!(self, direct(units, weights, &mut out));
+        out
+    }
+
     /// Forward pass of the layers after the first, for each position of a group, from the first layer's sums.
     #[inline]
     pub fn upper(self, weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]) {
@@ -308,6 +316,7 @@ mod avx2 {
         fn upper(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
         fn upper_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
             gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
+        fn direct(units: &[f32], weights: &[f32], out: &mut f32);
         fn pack(columns: &[f32; COLUMNS], out: &mut PackedColumns);
         fn add_rows(table: &[PackedColumns], picks: &[u32], out: &mut [f32; COLUMNS]);
         fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);

@@ -12,6 +12,7 @@ compiled_for! { "neon":
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
     fn first_layer_backward<L1>(units: Units, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
         weights: &[Tile], gradient: &mut [Tile], bias: &mut Inputs<L1>, out: &mut [Deltas<L1>]);
+    fn direct(units: &[f32], weights: &[f32], out: &mut f32);
     fn pack(columns: &[f32; COLUMNS], out: &mut PackedColumns);
     fn add_rows(table: &[PackedColumns], picks: &[u32], out: &mut [f32; COLUMNS]);
     fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);

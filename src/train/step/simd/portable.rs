@@ -173,6 +173,22 @@ pub fn first_layer_deltas<const FMA: bool, const L1: usize>(
     }
 }
 
+/// The dot product of a position's units and the weights of the output, with 64 partial sums.
+#[inline(always)]
+pub fn direct<const FMA: bool>(units: &[f32], weights: &[f32], out: &mut f32) {
+    const CHAINS: usize = 4;
+    let mut sums = [[0.0; LANES]; CHAINS];
+    let chunks = units.as_chunks::<LANES>().0.as_chunks::<CHAINS>().0.iter();
+    for (units, weights) in chunks.zip(weights.as_chunks::<LANES>().0.as_chunks::<CHAINS>().0) {
+        for (sums, (units, weights)) in sums.iter_mut().zip(units.iter().zip(weights)) {
+            for lane in 0..LANES {
+                sums[lane] = multiply_add::<FMA>(units[lane], weights[lane], sums[lane]);
+            }
+        }
+    }
+    *out = sums.as_flattened().iter().sum();
+}
+
 // Kernels of the layers after the first one.
 
 #[inline(always)]
