@@ -256,7 +256,7 @@ settings! {
 
 /// Returns the help of `l1`, with the trainable widths.
 fn width_help() -> String {
-    format!("Width of an accumulator: {} [default: that of the shape]", shapes::names())
+    format!("Width of an accumulator: {} [default: that of the shape]", shapes::width_names())
 }
 
 fn default_threads() -> usize {
@@ -574,7 +574,7 @@ mod tests {
             ("king-buckets is 5, but must be 1, 4, 8, 16 or 32", "features = 'half-kav2-hm'\nking-buckets = 5"),
             ("psqt is true", "psqt = true"),
             (
-                "buckets is 1, but must be 8 with HalfKAv2_hm and psqt",
+                "buckets is 1, but must be 8 with HalfKAv2_hm, activation pairwise and layers 16,32, and psqt",
                 "features = 'half-kav2-hm'\nl1 = 1024\nactivation = 'pairwise'\npsqt = true",
             ),
         ] {

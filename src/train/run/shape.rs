@@ -161,8 +161,7 @@ pub fn base(settings: &Overrides, resume: bool, init: Option<&Path>) -> Result<A
 pub fn read_net(path: &Path) -> Result<(Network, Architecture)> {
     let net =
         Network::from_file(path).with_context(|| format!("{} is neither a checkpoint nor a net", path.shown()))?;
-    let trained = net.architecture().trained().filter(|trained| shapes::WIDTHS.contains(&trained.l1));
-    let Some(architecture) = trained else {
+    let Some(architecture) = net.architecture().trained() else {
         bail!(
             "{} is {}, which cannot be trained; trainable shapes: {}",
             path.shown(),
@@ -210,8 +209,8 @@ impl Config {
     pub fn architecture(&self) -> Result<Architecture> {
         let of = Architecture::of_settings;
         let (features, psqt) = (self.king_features()?, self.psqt);
-        if !shapes::WIDTHS.contains(&self.l1) {
-            bail!("l1 is {}, but must be {}", self.l1, shapes::list(&shapes::WIDTHS));
+        if !shapes::widths().any(|l1| l1 == self.l1) {
+            bail!("l1 is {}, but must be {}", self.l1, shapes::width_names());
         }
         let hidden = self.layers.hidden(self.activation);
         let error = match of(features, self.l1, self.activation, hidden, self.buckets, psqt) {
@@ -232,7 +231,7 @@ impl Config {
                 bail!("layers is {layers}, but must be {choices} with {features} and activation {activation}")
             }
             "piece-square values" => bail!("psqt is {psqt}, but must be {} with {with}", !psqt),
-            "buckets" if psqt => bail!("buckets is {}, but must be 8 with {with} and psqt", self.buckets),
+            "buckets" if psqt => bail!("buckets is {}, but must be 8 with {with}, and psqt", self.buckets),
             "buckets" => bail!("buckets is {}, but must be 1 to 16 with {with}", self.buckets),
             _ => Err(error.into()),
         }
