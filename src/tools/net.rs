@@ -123,7 +123,7 @@ fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     }
     writeln!(out, "Accumulator   {} per side", shape.l1)?;
     writeln!(out, "Activation    {}", shape.activations())?;
-    for layer in shape.layers() {
+    for layer in shape.layers().into_iter().filter(|layer| layer.outputs > 0) {
         writeln!(out, "Layer         {} -> {}", layer.inputs, layer.outputs)?;
     }
     match shape.buckets {

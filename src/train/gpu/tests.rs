@@ -9,7 +9,6 @@ use super::trainer::GpuTrainer;
 use crate::gpu::card::{Card, cards};
 use crate::nnue::Architecture;
 use crate::train::model::rounding::Rounding;
-use crate::train::model::shapes::of_width;
 use crate::train::samples::random_games::positions;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
@@ -80,13 +79,9 @@ fn train(trainer: &mut dyn Stepper) -> (f32, f32) {
     (losses[40..].iter().sum::<f32>() / 10.0, trainer.validate(&records).expect("the device works"))
 }
 
-fn on_processor<const L1: usize>(
-    start: Parameters,
-    settings: OptimiserSettings,
-    loss: Loss,
-) -> anyhow::Result<(f32, f32)> {
+fn on_processor(start: Parameters, settings: OptimiserSettings, loss: Loss) -> anyhow::Result<(f32, f32)> {
     let optimiser = Optimiser::new(settings, start.moments);
-    let mut trainer = Trainer::<L1>::new(start.model, optimiser, loss, TrainerSize { threads: 2, batch: BATCH })?;
+    let mut trainer = Trainer::new(start.model, optimiser, loss, TrainerSize { threads: 2, batch: BATCH })?;
     Ok(train(&mut trainer))
 }
 
@@ -101,9 +96,7 @@ fn losses_after_fifty_steps_equal_those_of_the_processor() {
     ];
     for (shape, settings, kind, sparsity) in runs {
         let loss = Loss { kind, sparsity, ..LOSS };
-        let on_processor =
-            || -> anyhow::Result<_> { of_width!(on_processor, shape)(parameters(shape), settings, loss) };
-        let expected = on_processor().expect("a trainable shape");
+        let expected = on_processor(parameters(shape), settings, loss).expect("a trainable shape");
         let trainer = GpuTrainer::new(&card, settings, loss, BATCH, parameters(shape));
         let found = train(&mut trainer.expect("the card works"));
         eprintln!("{shape} {kind:?}: {found:?} for {expected:?}");
@@ -132,12 +125,9 @@ fn tensors(trainer: &dyn Stepper) -> Vec<Vec<f32>> {
     std::iter::once(model.transformer.to_vec()).chain(dense).collect()
 }
 
-fn changes_on_processor<const L1: usize>(
-    start: Parameters,
-    settings: OptimiserSettings,
-) -> anyhow::Result<Vec<Vec<f32>>> {
+fn changes_on_processor(start: Parameters, settings: OptimiserSettings) -> anyhow::Result<Vec<Vec<f32>>> {
     let optimiser = Optimiser::new(settings, start.moments);
-    Ok(changes(&mut Trainer::<L1>::new(start.model, optimiser, LOSS, TrainerSize { threads: 2, batch: BATCH })?))
+    Ok(changes(&mut Trainer::new(start.model, optimiser, LOSS, TrainerSize { threads: 2, batch: BATCH })?))
 }
 
 #[test]
@@ -154,8 +144,7 @@ fn decay_and_limits_equal_those_of_the_processor() {
         decay: 30.0,
         output_scale: 4.0,
     };
-    let on_processor = || -> anyhow::Result<_> { of_width!(changes_on_processor, shape)(parameters(shape), settings) };
-    let expected = on_processor().expect("a trainable shape");
+    let expected = changes_on_processor(parameters(shape), settings).expect("a trainable shape");
     let trainer = GpuTrainer::new(&card, settings, LOSS, BATCH, parameters(shape));
     let found = changes(&mut trainer.expect("the card works"));
     for (tensor, (found, expected)) in found.iter().zip(&expected).enumerate() {
