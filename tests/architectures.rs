@@ -127,6 +127,7 @@ impl<'a> Reference<'a> {
                 let bucket = king_bucket(self.shape.features, k / 8, k % 8);
                 Some((sq ^ m) + plane + 704 * bucket)
             }
+            Features::Chess768 => Some((sq ^ if black { 56 } else { 0 }) + 64 * kind),
         }
     }
 
@@ -177,7 +178,7 @@ impl<'a> Reference<'a> {
         let (other, other_psqt) = self.sums(position, !turn);
         let bucket = match self.shape.buckets {
             1 => 0,
-            _ => (position.occupied().count() - 1) / 4,
+            stacks => (position.occupied().count() - 1) * stacks / 32,
         };
         let psqt = own_psqt.get(bucket).map_or(0, |own| (own - other_psqt[bucket]) / 2);
         NetOutput { psqt: psqt as i32, positional: self.positional(&own, &other, &self.stacks[bucket]) as i32, bucket }
@@ -205,6 +206,7 @@ impl<'a> Reference<'a> {
                 (z, y[15] * 9600 / 8128)
             }
             Topology::Sfnnv16 => unreachable!("only nets with threat inputs have it"),
+            Topology::Direct => unreachable!("the nets of `tests/direct.rs`"),
         };
         let h2 = relu(&stack[1].sums(&z));
         stack[2].sums(&h2)[0] + skip
@@ -246,6 +248,14 @@ fn own_format() -> Vec<Architecture> {
         [2 + 256 + 65_536, 512, 2, 16, 32, 8 + 256 * 8],
         [2 + 65_536, 1024, 2, 16, 32, 8 + 256 * 8],
         [2 + 256 * 4 + 65_536, 1536, 2, 16, 32, 8 + 256 * 8],
+        // Without king buckets.
+        [3, 128, 1, 32, 32, 1],
+        [3, 512, 0, 32, 32, 8],
+        // Other layers and numbers of stacks.
+        [3, 64, 1, 8, 32, 16],
+        [0, 128, 0, 16, 32, 3],
+        [2 + 256, 256, 1, 16, 32, 5],
+        [2 + 256 * 4 + 65_536, 192, 1, 32, 32, 8],
         // Other widths: the smallest, the largest, and those that are no multiple of 128 or 512 columns.
         [0, 64, 0, 32, 32, 8],
         [0, 448, 1, 32, 32, 8],
@@ -285,10 +295,10 @@ fn reader_names_the_unsupported_number_of_a_shape() {
     };
     assert_eq!(what(0, 1), "features");
     assert_eq!(what(1, 129), "width");
-    assert_eq!(what(2, 2), "activation");
+    assert_eq!(what(2, 3), "activation");
     assert_eq!(what(3, 17), "first layer");
     assert_eq!(what(4, 33), "second layer");
-    assert_eq!(what(5, 2), "buckets");
+    assert_eq!(what(5, 17), "buckets");
     let cut = Network::from_bytes(&file[..words + 7]).expect_err("half of the words");
     assert_eq!(cut.to_string(), "truncated: 28 bytes, expected 45");
 }

@@ -259,7 +259,7 @@ fn is_supported(network: &Network) -> bool {
     let is_chain = match topology {
         Topology::Plain => activation == Activation::Crelu,
         Topology::Skip { .. } => activation == Activation::Pairwise,
-        Topology::Sfnnv16 => false,
+        Topology::Sfnnv16 | Topology::Direct => false,
     };
     is_chain
         && FIRST.contains(&hidden[0])
@@ -267,6 +267,7 @@ fn is_supported(network: &Network) -> bool {
         && shape.threat_inputs == ThreatInputs::None
         && shape.attacks == AttackInputs::None
         && shape.features.set().planes == PLANES
+        && [1, 8].contains(&shape.buckets)
         && [0, shape.buckets].contains(&shape.psqt)
         && shape.l1.is_multiple_of(2 * BLOCK)
 }

@@ -148,10 +148,13 @@ pub enum Fault {
     LeftOver,
 }
 
-/// Joins the numbers as `1, 2 or 3`, or as `multiples of 64 up to 3072`.
+/// Joins the numbers as `1, 2 or 3`, as `1 to 16`, or as `multiples of 64 up to 3072`.
 fn listed(numbers: &[u32]) -> String {
     let is_multiple = |(&number, factor): (&u32, u32)| number == numbers[0] * factor;
     if numbers.len() > 8 && numbers.iter().zip(1..).all(is_multiple) {
+        if numbers[0] == 1 {
+            return format!("1 to {}", numbers.len());
+        }
         return format!("multiples of {} up to {}", numbers[0], numbers[numbers.len() - 1]);
     }
     let words: Vec<String> = numbers.iter().map(ToString::to_string).collect();

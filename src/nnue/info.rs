@@ -66,6 +66,12 @@ impl Network {
         if !self.transformer().psqt().is_empty() {
             ranges.push(range("piece-square values", self.transformer().psqt()));
         }
+        if self.architecture().is_direct() {
+            let biases: Vec<i32> = self.heads().iter().map(|head| head.direct.bias()).collect();
+            ranges.push(range("output biases", &biases));
+            ranges.push(range("output weights", self.heads().iter().flat_map(|head| head.direct.weights())));
+            return ranges;
+        }
         for (i, (biases, weights)) in NAMES.into_iter().enumerate() {
             let layers = || self.heads().iter().map(move |head| head.layers()[i]);
             ranges.push(range(biases, layers().flat_map(Dense::biases)));

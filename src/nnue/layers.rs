@@ -1,7 +1,8 @@
-//! The dense layers, in the layout that the kernels read.
-// CITE: shapes, integer scales (127 and 64 for 1.0) and shifts: Stockfish and nnue-pytorch.
+//! The layers after the accumulators, in the layout that the kernels read.
+// CITE: shapes, integer scales (127 and 64 for 1.0) and shifts of the dense layers: Stockfish and nnue-pytorch. Weights
+// of 16 bits for the squares of units: bullet's examples; the scale of their sums is ours.
 
-use super::architecture::{LayerShape, Shape};
+use super::architecture::{Activation, LayerShape, Shape};
 use super::error::NetError;
 use super::memory::Aligned;
 use super::reader::ByteReader;
@@ -82,7 +83,8 @@ impl Packed {
         padded.resize(outputs, 0);
         let mut packed = Aligned::zeroed((rows + 4) * outputs);
         let to: &mut [i8] = packed.as_mut_slice();
-        for (output, row) in weights.chunks_exact(rows).enumerate() {
+        // A layer that the net does not have has rows of no weights.
+        for (output, row) in weights.chunks_exact(rows.max(1)).enumerate() {
             for (input, &weight) in row.iter().enumerate() {
                 let group = input / 4 * outputs + output;
                 to[4 * group + input % 4] = weight;
@@ -108,7 +110,57 @@ impl Packed {
     }
 }
 
-/// One layer stack after the accumulators: two hidden layers and the output layer.
+/// Weights of 16 bits from the units of both accumulators to the output, in nets without hidden layers.
+///
+/// A unit is an integer up to 127 after clipping, and up to 127 squared if it is the square of a clipped sum or the
+/// product of two. The output is the bias plus all products of units and weights, wrapping at 32 bits, and then shifted
+/// to the right by [`Self::shift`].
+pub struct Direct {
+    bias: i32,
+    weights: Aligned,
+    inputs: usize,
+}
+
+impl Direct {
+    /// The weights of all units, the side to move's first.
+    pub(crate) fn new(bias: i32, weights: &[i16]) -> Self {
+        let mut aligned = Aligned::zeroed(2 * weights.len());
+        aligned.as_mut_slice()[..weights.len()].copy_from_slice(weights);
+        Self { bias, weights: aligned, inputs: weights.len() }
+    }
+
+    fn read(reader: &mut ByteReader<'_>, inputs: usize) -> Result<Self, NetError> {
+        let bias = reader.i32s(1)?[0];
+        let (numbers, _) = reader.take(2 * inputs)?.as_chunks();
+        let weights: Vec<i16> = numbers.iter().map(|&bytes| i16::from_le_bytes(bytes)).collect();
+        Ok(Self::new(bias, &weights))
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend(self.bias.to_le_bytes());
+        out.extend(self.weights().iter().flat_map(|weight| weight.to_le_bytes()));
+    }
+
+    /// The bias of the sum.
+    #[inline]
+    pub fn bias(&self) -> i32 {
+        self.bias
+    }
+
+    /// One weight for each unit.
+    #[inline]
+    pub fn weights(&self) -> &[i16] {
+        &self.weights.as_slice()[..self.inputs]
+    }
+
+    /// Binary places of the sum after the output's: seven more if a unit is a product.
+    #[inline(always)]
+    pub const fn shift(activation: Activation) -> u32 {
+        if matches!(activation, Activation::Crelu) { 2 } else { 9 }
+    }
+}
+
+/// One layer stack after the accumulators: two hidden layers and the output layer, or the output alone.
 pub struct Head {
     /// From both accumulators to the first hidden layer.
     pub first: Dense,
@@ -116,31 +168,44 @@ pub struct Head {
     pub second: Dense,
     /// From the second hidden layer to the one output.
     pub output: Dense,
+    /// From both accumulators to the output, in nets without hidden layers, which have no dense layers. Others have no
+    /// weights here.
+    pub direct: Direct,
 }
 
 impl Head {
     pub(crate) fn from_layers([first, second, output]: [Dense; 3]) -> Self {
-        Self { first, second, output }
+        Self { first, second, output, direct: Direct::new(0, &[]) }
+    }
+
+    pub(crate) fn from_direct(direct: Direct) -> Self {
+        let none = || Dense::zeroed(LayerShape::NONE);
+        Self { first: none(), second: none(), output: none(), direct }
     }
 
     pub(super) fn zeroed(shape: &Shape) -> Self {
+        if shape.is_direct() {
+            return Self::from_direct(Direct::new(0, &vec![0; shape.inputs()]));
+        }
         Self::from_layers(shape.layers().map(Dense::zeroed))
     }
 
     pub(super) fn read(reader: &mut ByteReader<'_>, shape: &Shape) -> Result<Self, NetError> {
+        if shape.is_direct() {
+            return Ok(Self::from_direct(Direct::read(reader, shape.inputs())?));
+        }
         let [first, second, output] = shape.layers();
-        Ok(Self {
-            first: Dense::read(reader, first)?,
-            second: Dense::read(reader, second)?,
-            output: Dense::read(reader, output)?,
-        })
+        Ok(Self::from_layers([Dense::read(reader, first)?, Dense::read(reader, second)?, Dense::read(reader, output)?]))
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
+        if !self.direct.weights().is_empty() {
+            return self.direct.write(out);
+        }
         self.layers().into_iter().for_each(|layer| layer.write(out));
     }
 
-    /// The layers in order.
+    /// The dense layers in order; without numbers in nets without hidden layers.
     pub fn layers(&self) -> [&Dense; 3] {
         [&self.first, &self.second, &self.output]
     }

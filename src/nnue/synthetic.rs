@@ -6,7 +6,7 @@
 use std::ops::RangeInclusive;
 
 use super::architecture::{Architecture, Shape, Topology};
-use super::layers::{Dense, Head};
+use super::layers::{Dense, Direct, Head};
 use super::network::Network;
 use super::paired;
 use super::transformer::{BlockKind, Numbers};
@@ -31,6 +31,8 @@ pub struct Recipe {
     psqt: Range,
     /// Biases and weights of the three dense layers.
     layers: [LayerRanges; 3],
+    /// Bias and weights of the output in nets without hidden layers.
+    direct: LayerRanges,
 }
 
 /// Ranges similar to the ranges in trained nets.
@@ -44,6 +46,7 @@ pub const A: Recipe = Recipe {
         LayerRanges { biases: -3000..=3000, weights: -40..=40 },
         LayerRanges { biases: -2000..=2000, weights: -100..=100 },
     ],
+    direct: LayerRanges { biases: -1_000_000..=1_000_000, weights: -300..=300 },
 };
 
 /// The full ranges of i16 and i8: accumulators wrap, and every clamp takes effect.
@@ -57,6 +60,7 @@ pub const B: Recipe = Recipe {
         LayerRanges { biases: -60_000..=60_000, weights: -128..=127 },
         LayerRanges { biases: -500_000..=500_000, weights: -128..=127 },
     ],
+    direct: LayerRanges { biases: -1_000_000_000..=1_000_000_000, weights: -32768..=32767 },
 };
 
 /// The random number generator of one network.
@@ -106,9 +110,21 @@ pub fn network(architecture: Architecture, recipe: &Recipe, compressed: bool) ->
         }
     }
     for head in heads {
+        if architecture.is_direct() {
+            *head = Head::from_direct(direct(&architecture, &mut draws, &recipe.direct));
+            continue;
+        }
         *head = Head::from_layers(std::array::from_fn(|i| layer(&architecture, i, &mut draws, &recipe.layers[i])));
     }
     network.to_bytes_as(compressed)
+}
+
+/// The weights of a stack without hidden layers.
+fn direct(shape: &Shape, draws: &mut Draws, ranges: &LayerRanges) -> Direct {
+    let (mut bias, mut weights) = ([0_i32], vec![0_i16; shape.inputs()]);
+    draws.fill(&mut bias, &ranges.biases);
+    draws.fill(&mut weights, &ranges.weights);
+    Direct::new(bias[0], &weights)
 }
 
 /// Dense layer `i` of a stack. In architectures without squares, the weights of the squares are zero.

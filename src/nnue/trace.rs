@@ -14,9 +14,10 @@ use super::simd::scalar;
 /// The activation of every unit for a position.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
-    /// The inputs of the first dense layer, starting with the side to move's half.
+    /// The inputs of the first dense layer, starting with the side to move's half. Without hidden layers, the bytes of
+    /// the same units.
     pub inputs: Vec<u8>,
-    /// The inputs of the second and of the last dense layer.
+    /// The inputs of the second and of the last dense layer; empty without hidden layers.
     pub hidden: [Vec<u8>; 2],
     /// The output of the dense layers, from the side to move's point of view.
     pub output: i32,
@@ -49,8 +50,14 @@ impl Network {
 
     fn trace_with(&self, board: &Board, attacks: AttackInputs) -> Trace {
         let (inputs, psqt) = (self.inputs_with(board, attacks), self.psqt(board, attacks));
-        let head = &self.heads()[self.architecture().bucket(board.count())];
-        let (hidden, output) = scalar::trace(self.architecture().topology, head, &inputs);
+        let shape = self.architecture();
+        let head = &self.heads()[shape.bucket(board.count())];
+        if shape.is_direct() {
+            let [own, other] = self.accumulators(board, attacks);
+            let output = scalar::direct(shape.activation, &head.direct, &own, &other);
+            return Trace { inputs, hidden: [Vec::new(), Vec::new()], output, psqt };
+        }
+        let (hidden, output) = scalar::trace(shape.topology, head, &inputs);
         Trace { inputs, hidden, output, psqt }
     }
 
@@ -81,13 +88,18 @@ impl Network {
 
     fn inputs_with(&self, board: &Board, attacks: AttackInputs) -> Vec<u8> {
         let shape = self.architecture();
-        let sides = [board.turn(), !board.turn()].map(|side| self.accumulator(board, side, attacks));
+        let sides = self.accumulators(board, attacks);
         let mut inputs = vec![0; shape.inputs()];
         let halves = inputs.chunks_exact_mut(shape.inputs() / 2);
         for (half, sums) in halves.zip(&sides) {
             scalar::transform(shape.activation, sums, half);
         }
         inputs
+    }
+
+    /// Both accumulators, the side to move's first.
+    fn accumulators(&self, board: &Board, attacks: AttackInputs) -> [Vec<i16>; 2] {
+        [board.turn(), !board.turn()].map(|side| self.accumulator(board, side, attacks))
     }
 
     /// Calls `visit` with every active feature of pieces on squares, and then with every active one of `attacks`.

@@ -9,7 +9,9 @@ use anyhow::{Context, Result, bail, ensure};
 use super::load_network;
 #[cfg(feature = "full")]
 use super::net_picture;
-use crate::nnue::{Activation, AttackInputs, KIND, NetInfo, Network, ThreatInputs, hex_sha256};
+use crate::nnue::features::chess768::row_in_bullet;
+use crate::nnue::layers::Direct;
+use crate::nnue::{Activation, AttackInputs, Features, KIND, NetInfo, Network, ThreatInputs, hex_sha256};
 use crate::util::atomic::write_over;
 use crate::util::identity::{Kind, check_distinct};
 use crate::util::text::Shown as _;
@@ -123,7 +125,7 @@ fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     }
     writeln!(out, "Accumulator   {} per side", shape.l1)?;
     writeln!(out, "Activation    {}", shape.activations())?;
-    for layer in shape.layers() {
+    for layer in shape.layers().into_iter().filter(|layer| layer.outputs > 0) {
         writeln!(out, "Layer         {} -> {}", layer.inputs, layer.outputs)?;
     }
     match shape.buckets {
@@ -333,9 +335,13 @@ fn numbers(network: &Network, format: NumberFormat) -> Result<(Vec<u8>, Layout)>
         "{shape} has threat inputs, so its layers have other scales: --format {} is for networks without them",
         if format == NumberFormat::Float { "float" } else { "raw or bullet" }
     );
-    let mut blocks = transformer(network);
+    let mut blocks = transformer(network, format == NumberFormat::Bullet);
     for stack in 0..network.heads().len() {
-        blocks.extend(dense(network, stack, format == NumberFormat::Bullet));
+        if shape.is_direct() {
+            blocks.extend(direct(network, stack));
+        } else {
+            blocks.extend(dense(network, stack, format == NumberFormat::Bullet));
+        }
     }
     if format == NumberFormat::Bullet {
         blocks = weights_first(blocks);
@@ -355,15 +361,21 @@ fn numbers(network: &Network, format: NumberFormat) -> Result<(Vec<u8>, Layout)>
     Ok((bytes, Layout(layout)))
 }
 
-/// The blocks of the first layer. An activation of 1.0 is 127.
-fn transformer(network: &Network) -> Vec<Block> {
+/// The blocks of the first layer. An activation of 1.0 is 127. The rows of bullet's own set are in its order.
+fn transformer(network: &Network, is_for_bullet: bool) -> Vec<Block> {
     let (shape, transformer) = (network.architecture(), network.transformer());
     // The rows of attack inputs follow those of the pieces.
     let (features, rows) = (shape.features.set().count(), transformer.weights().len() / shape.l1);
+    let mut weights = transformer.weights().to_vec();
+    if is_for_bullet && shape.features == Features::Chess768 {
+        for (row, from) in transformer.weights().chunks_exact(shape.l1).enumerate() {
+            weights[row_in_bullet(row) * shape.l1..][..shape.l1].copy_from_slice(from);
+        }
+    }
     let block = |name: &str, numbers, dimensions, one| Block { name: name.to_owned(), numbers, dimensions, one };
     let mut blocks = vec![
         block("accumulator biases", Numbers::I16(transformer.biases().to_vec()), vec![shape.l1], 127.0),
-        block("accumulator weights", Numbers::I16(transformer.weights().to_vec()), vec![rows, shape.l1], 127.0),
+        block("accumulator weights", Numbers::I16(weights), vec![rows, shape.l1], 127.0),
     ];
     if shape.psqt > 0 {
         let psqt = Numbers::I32(transformer.psqt().to_vec());
@@ -395,6 +407,20 @@ fn dense(network: &Network, stack: usize, is_by_input: bool) -> Vec<Block> {
         blocks.push(Block { name: name("weights"), numbers: Numbers::I8(ordered), dimensions, one: weight_one });
     }
     blocks
+}
+
+/// The blocks of a stack without hidden layers. Units of 1.0 are 127, or its square if they are squares or products.
+fn direct(network: &Network, stack: usize) -> Vec<Block> {
+    let (activation, direct) = (network.architecture().activation, &network.heads()[stack].direct);
+    let unit = if activation == Activation::Crelu { 127.0 } else { 127.0 * 127.0 };
+    let sum_one = 16.0 * (1 << Direct::shift(activation)) as f32;
+    let name = |what: &str| format!("stack {stack}, output {what}");
+    let (bias, weights) = (Numbers::I32(vec![direct.bias()]), Numbers::I16(direct.weights().to_vec()));
+    let dimensions = vec![1, direct.weights().len()];
+    vec![
+        Block { name: name("biases"), numbers: bias, dimensions: vec![1], one: sum_one },
+        Block { name: name("weights"), numbers: weights, dimensions, one: sum_one / unit },
+    ]
 }
 
 /// The blocks with the weights of each layer before its biases.
@@ -467,7 +493,7 @@ mod tests {
 #[cfg(test)]
 mod net_numbers_tests {
     use super::*;
-    use crate::nnue::synthetic;
+    use crate::nnue::{Architecture, synthetic};
 
     /// A network of Stockfish 12's shape with different numbers everywhere.
     fn network() -> Network {
@@ -501,6 +527,28 @@ mod net_numbers_tests {
         let first = &network.heads()[0].layers()[0];
         assert_eq!(bytes[biases + 512 + 1] as i8, first.weights()[first.shape().row()]);
         assert!(bytes.len().is_multiple_of(64) && bytes[bytes.len() - 4..].iter().all(|byte| b"bullet".contains(byte)));
+    }
+
+    #[test]
+    fn nets_without_hidden_layers_have_bullets_rows_and_two_blocks_for_each_stack() {
+        let shape = Architecture::from_words([3, 64, 1, 0, 0, 2]).expect("a supported shape");
+        let network = Network::from_bytes(&synthetic::network(shape, &synthetic::A, false)).expect("a network");
+        let (raw, layout) = numbers(&network, NumberFormat::Raw).expect("numbers");
+        let (bullet, _) = numbers(&network, NumberFormat::Bullet).expect("numbers");
+        let (first, stack) = (2 * 64 * 769, 4 + 2 * 128);
+        assert_eq!(raw.len(), first + 2 * stack);
+        assert_eq!(layout.to_string().lines().count(), 7, "{layout}");
+        let short = |bytes: &[u8], at: usize| i16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        // An enemy pawn on e7: the second plane here, the seventh in bullet.
+        let (row, row_in_bullet) = (64 + 52, 384 + 52);
+        assert_eq!(short(&raw, 2 * 64 * (1 + row)), short(&bullet, 2 * 64 * row_in_bullet));
+        let direct = &network.heads()[1].direct;
+        assert_eq!(raw[first + stack..][..4], direct.bias().to_le_bytes());
+        assert_eq!(short(&raw, raw.len() - 2), direct.weights()[127]);
+        assert_eq!(short(&bullet, first + stack), direct.weights()[0]);
+        let (floats, _) = numbers(&network, NumberFormat::Float).expect("numbers");
+        let last = f32::from_le_bytes(floats[floats.len() - 4..].try_into().expect("four bytes"));
+        assert_eq!(last, f32::from(direct.weights()[127]) / (16.0 * 512.0 / 16_129.0));
     }
 
     #[test]

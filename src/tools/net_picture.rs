@@ -70,7 +70,7 @@ impl Boards {
 
     /// Draws the units in rows. A unit has a row of boards for its own pieces, pawn to king, and one for the enemy's.
     fn draw(&self, limit: f32) -> Picture {
-        // Both kings share the last plane, which is in the row of the own pieces.
+        // If both kings share the last plane, it is in the row of the own pieces.
         let columns = self.planes.div_ceil(2);
         let (width, height) = (columns * (8 + GAP) - GAP, 2 * (8 + GAP) - GAP);
         let rows = self.units.div_ceil(COLUMNS);

@@ -204,6 +204,34 @@ fn half_kp_net_with_eight_stacks_round_trips() {
 }
 
 #[test]
+fn net_without_hidden_layers_round_trips_and_is_a_setting_in_a_file() {
+    let folder = Folder::new("direct");
+    let shape = "features = 'chess768'\nl1 = 192\nactivation = 'screlu'\nlayers = 'none'\nbuckets = 3\n";
+    fs::write(folder.path("simple.toml"), shape).expect("a file");
+    let short = "some.bin --batch 1000 --threads 2 --output-scale 1.3";
+    folder.run(&format!("{short} --millions 0.05 --config simple.toml --out net.nnue")).ok();
+    let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
+    assert_eq!(network.architecture().to_string(), "Chess768 192x2-1 SCReLU x3 (own)");
+    folder.run("export net.checkpoint --out again.nnue").ok();
+    assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
+    // The first validation of a warm start repeats the last one of the initial run.
+    let on = format!("{short} --rate 1e-9 --every 0.001 --millions 0.001 --init net.nnue --out on.nnue");
+    folder.run(&on).ok();
+    let (losses, begin) = (held_out(&folder, "net.tsv"), held_out(&folder, "on.tsv")[0]);
+    let end = losses.last().expect("a validation");
+    assert!((begin / end - 1.0).abs() < 0.05, "{begin} {end}");
+    // The activation takes its usual layers with it, but layers that were chosen stay.
+    let log = fs::read_to_string(folder.path("net.tsv")).expect("a log");
+    assert!(log.contains("\"layers\":\"none\""), "{log}");
+    folder
+        .run(&format!("{on} --layers 16,32"))
+        .fails_with("but the settings ask for Chess768 192x2-16-32-1 SCReLU x3: leave out");
+    folder
+        .run(&format!("{short} --millions 0.05 --resume --out net.nnue --layers 16,32"))
+        .fails_with("layers is 16,32 in the settings and none in the checkpoint");
+}
+
+#[test]
 fn warm_start_and_resume_reject_another_shape() {
     let folder = Folder::new("widths");
     let short = "some.bin --millions 0.05 --batch 1000 --threads 1";
@@ -241,10 +269,14 @@ fn device_without_feature_names_the_build() {
 fn unsupported_shape_error_lists_choices() {
     let folder = Folder::new("shapes");
     for (settings, message) in [
-        ("--shape sf12 --l1 300", "l1 is 300, but must be 256"),
-        ("--shape sf12 --activation pairwise", "activation is pairwise, but must be crelu or screlu with HalfKP"),
-        ("--shape default --l1 768", "l1 is 768, but must be 256, 512, 1024 or 1536"),
-        ("--shape small --activation crelu", "activation is crelu, but must be pairwise with HalfKAv2_hm"),
+        ("--shape sf12 --l1 300", "l1 is 300, but must be a multiple of 64 up to 3072"),
+        ("--shape sf12 --activation pairwise", "layers is 16,32, but must be none with HalfKP and activation pairwise"),
+        ("--shape sf12 --layers 64,32", "layers is 64,32, but must be none or 8,32 or 16,32 or 32,32 with HalfKP"),
+        ("--shape sf12 --layers deep", "deep is neither two numbers of outputs, such as 16,32, nor none"),
+        ("--shape sf12 --buckets 17", "buckets is 17, but must be 1 to 16"),
+        ("--shape small --layers none", "psqt is true, but must be false with HalfKAv2_hm/8"),
+        ("--shape default --l1 3136", "l1 is 3136, but must be a multiple of 64 up to 3072"),
+        ("--shape small --activation crelu", "psqt is true, but must be false with HalfKAv2_hm/8"),
         ("--shape sf18", "[possible values: default, small, wide, sf12, sf15.1]"),
     ] {
         folder.run(&format!("some.bin {settings}")).fails_with(message);

@@ -23,6 +23,7 @@ use update::PlyAccumulators;
 
 use super::board::Board;
 use super::network::Network;
+use super::rows::PSQT;
 use super::simd::{Kernel, Kernels};
 use crate::board::{DirtyPieces, Move, Position};
 
@@ -100,7 +101,9 @@ impl AccumulatorStack {
         let shape = network.architecture();
         let bucket = shape.bucket(board.count());
         let head = &network.heads()[bucket];
-        let psqt = own.psqt()[bucket].wrapping_sub(other.psqt()[bucket]) / 2;
+        // Nets with more stacks than this have no piece-square values.
+        let column = bucket % PSQT;
+        let psqt = own.psqt()[column].wrapping_sub(other.psqt()[column]) / 2;
         let positional = kernels.forward(shape, head, own.neurons(), other.neurons());
         NetOutput { psqt, positional, bucket }
     }

@@ -126,8 +126,8 @@ impl Architecture {
     }
 
     /// The architecture of nets trained with these settings: the published one if it exists, so that other engines can
-    /// read the net, and otherwise one of our own. Both hidden layers have 32 units, except that the first has 16 after
-    /// pairwise products. With `psqt`, a feature has a piece-square value for each layer stack.
+    /// read the net, and otherwise one of our own. `hidden` has the outputs of the hidden layers; zeros stand for none.
+    /// With `psqt`, a feature has a piece-square value for each layer stack.
     ///
     /// # Errors
     /// As for [`Self::from_words`].
@@ -135,11 +135,12 @@ impl Architecture {
         features: Features,
         l1: usize,
         activation: Activation,
+        hidden: [usize; 2],
         buckets: usize,
         psqt: bool,
     ) -> Result<Self, UnsupportedShape> {
         let psqt = if psqt { 8 } else { 0 };
-        let own = own::like(&Shape { features, l1, buckets, psqt, ..own::layers(activation) })?;
+        let own = own::like(&Shape { features, l1, buckets, psqt, ..own::layers(activation, hidden) })?;
         let same = |published: &Self| published.is_like(&own);
         Ok(Self::published().find(same).unwrap_or(own))
     }
@@ -152,8 +153,8 @@ impl Architecture {
 
     /// The architecture of nets trained with these features and otherwise the settings of this one, if it exists.
     pub(crate) fn with_features(&self, features: Features) -> Option<Self> {
-        let &Shape { l1, activation, buckets, psqt, .. } = &self.0;
-        Self::of_settings(features, l1, activation, buckets, psqt > 0).ok()?.with_attacks(self.attacks)
+        let &Shape { l1, activation, hidden, buckets, psqt, .. } = &self.0;
+        Self::of_settings(features, l1, activation, hidden, buckets, psqt > 0).ok()?.with_attacks(self.attacks)
     }
 
     /// The same architecture with these attack inputs, in our own format; `None` if the rows of pieces on squares are
@@ -218,8 +219,11 @@ impl fmt::Display for Architecture {
             write!(f, " + attacks {}", self.attacks)?;
         }
         write!(f, " {}x2-{}", self.l1, self.sizes())?;
-        if self.activation == Activation::Screlu {
-            write!(f, " SCReLU")?;
+        match self.activation {
+            Activation::Screlu => write!(f, " SCReLU")?,
+            // Hidden layers with a skip connection imply products.
+            Activation::Pairwise if self.is_direct() => write!(f, " pairwise")?,
+            _ => {}
         }
         if self.psqt > 0 && self.version == VERSION_OWN {
             write!(f, " PSQT")?;

@@ -5,25 +5,30 @@
 //!
 //! | word | meaning |
 //! |---|---|
-//! | features | the set's code: 0 HalfKP, 2 HalfKAv2_hm; plus 256 times the king buckets of one of our tables |
+//! | features | the set's code: 0 HalfKP, 2 HalfKAv2_hm, 3 Chess768; plus 256 times the king buckets of our table |
 //! | | plus 65,536 times the attack inputs: 0 none, 1 attacks on enemies |
 //! | width | accumulator of one perspective |
 //! | activation | of the accumulators: 0 clipped ReLU, 1 its square divided by 128 (SCReLU), 2 pairwise products |
-//! | first layer | outputs |
-//! | second layer | outputs |
-//! | buckets | layer stacks by number of pieces; plus 256 times the piece-square values of a feature, 0 or 8 |
+//! | first layer | outputs; 0 without hidden layers |
+//! | second layer | outputs; 0 without hidden layers |
+//! | buckets | layer stacks by number of pieces, 1 to 16; plus 256 times the piece-square values of a feature, 0 or 8 |
 //!
-//! With pairwise products, the layers are those of SFNNv5: one output of the first layer is a skip connection, and the
-//! others feed the second layer, squared and clipped. The rest is as in the published nets: the transformer (plain or
-//! compressed), then the layer stacks, each preceded by its hash. The hashes depend on the words, so that damaged words
-//! are detected: squares and products change the hash of the dense layers, king buckets, piece-square values and attack
-//! inputs that of the transformer. The engine runs these nets with the same code as all others. The error for an
-//! unsupported shape names the unsupported number.
+//! With `n` stacks, a board with `p` pieces uses number `(p - 1) * n / 32`, rounded down. With pairwise products, the
+//! layers are those of SFNNv5: one output of the first layer is a skip connection, and the others feed the second,
+//! squared and clipped. Without hidden layers, a stack is a bias of 32 bits and a weight of 16 bits for each unit of
+//! both accumulators, the side to move's first ([`Direct`](crate::nnue::layers::Direct)). The rest is as in the
+//! published nets: the transformer (plain or compressed), then the layer stacks, each preceded by its hash. The hashes
+//! depend on the words, so that damaged words are detected: squares, products and the absence of hidden layers change
+//! the hash of the dense layers, king buckets, piece-square values and attack inputs that of the transformer. The
+//! engine runs these nets with the same code as all others. The error for an unsupported shape names the unsupported
+//! number.
 //!
 //! Attack inputs require HalfKAv2_hm. They have rows of weights and piece-square values like pieces on squares, after
 //! these in both blocks; [`attack_inputs`](crate::nnue::features::attack_inputs) numbers them.
 
-use super::{Activation, Architecture, Shape, ThreatInputs, Topology, VERSION_OWN};
+use std::ops::RangeInclusive;
+
+use super::{Activation, Architecture, Shape, ThreatInputs, Topology, VERSION_OWN, WIDTH_STEP};
 use crate::nnue::error::UnsupportedShape;
 use crate::nnue::features::Features;
 use crate::nnue::features::attack_inputs::AttackInputs;
@@ -47,6 +52,9 @@ const NAMES: [&str; NUMBERS] = [
     "buckets",
 ];
 
+/// Index of the width.
+const WIDTH: usize = 3;
+
 /// Radix of a word that contains two numbers: the first is below it, and the second is multiplied by it.
 const RADIX: u32 = 256;
 
@@ -54,40 +62,57 @@ const RADIX: u32 = 256;
 struct Family {
     features: &'static [Features],
     activations: &'static [Activation],
+    /// Outputs of the two hidden layers; zeros without them.
+    hidden: &'static [[usize; 2]],
     /// Layer stacks.
-    buckets: &'static [usize],
+    buckets: RangeInclusive<usize>,
     /// Piece-square values of a feature: none, or one for each stack.
     psqt: usize,
 }
 
-/// All families.
-const FAMILIES: [Family; 2] = [
-    Family {
-        features: &[Features::HalfKp],
-        activations: &[Activation::Crelu, Activation::Screlu],
-        buckets: &[1, 8],
-        psqt: 0,
-    },
-    Family {
-        features: &[
-            Features::HalfKav2Hm,
-            Features::HalfKav2Hm16,
-            Features::HalfKav2Hm8,
-            Features::HalfKav2Hm4,
-            Features::HalfKav2Hm1,
-        ],
-        activations: &[Activation::Pairwise],
-        buckets: &[8],
-        psqt: 8,
-    },
+/// The sets that are mirrored by the own king.
+const MIRRORED: &[Features] = &[
+    Features::HalfKav2Hm,
+    Features::HalfKav2Hm16,
+    Features::HalfKav2Hm8,
+    Features::HalfKav2Hm4,
+    Features::HalfKav2Hm1,
 ];
 
-/// A shape of our own format with the layers that follow an activation: both hidden layers have 32 units, except that
-/// the first has 16 after pairwise products. The caller replaces the other parts.
-pub(super) const fn layers(activation: Activation) -> Shape {
-    let (topology, hidden) = match activation {
-        Activation::Crelu | Activation::Screlu => (Topology::Plain, [32, 32]),
-        Activation::Pairwise | Activation::WidePairwise => (Topology::Skip { squares: true }, [16, 32]),
+/// All sets.
+const ALL: &[Features] = &[
+    Features::HalfKp,
+    Features::HalfKav2Hm,
+    Features::HalfKav2Hm16,
+    Features::HalfKav2Hm8,
+    Features::HalfKav2Hm4,
+    Features::HalfKav2Hm1,
+    Features::Chess768,
+];
+
+/// The outputs in the place of hidden layers that a net does not have.
+pub(super) const DIRECT: [usize; 2] = [0, 0];
+
+/// All families. A shape belongs to one at most.
+const FAMILIES: [Family; 3] = [
+    Family {
+        features: ALL,
+        activations: &[Activation::Crelu, Activation::Screlu],
+        hidden: &[DIRECT, [8, 32], [16, 32], [32, 32]],
+        buckets: 1..=16,
+        psqt: 0,
+    },
+    Family { features: MIRRORED, activations: &[Activation::Pairwise], hidden: &[[16, 32]], buckets: 8..=8, psqt: 8 },
+    Family { features: ALL, activations: &[Activation::Pairwise], hidden: &[DIRECT], buckets: 1..=16, psqt: 0 },
+];
+
+/// A shape of our own format with these hidden layers, which an activation connects in one way. The caller replaces the
+/// other parts.
+pub(super) const fn layers(activation: Activation, hidden: [usize; 2]) -> Shape {
+    let topology = match activation {
+        _ if hidden[0] == DIRECT[0] => Topology::Direct,
+        Activation::Crelu | Activation::Screlu => Topology::Plain,
+        Activation::Pairwise | Activation::WidePairwise => Topology::Skip { squares: true },
     };
     Shape {
         version: VERSION_OWN,
@@ -112,11 +137,12 @@ pub(super) fn of_width(l1: usize) -> impl Iterator<Item = Architecture> {
 
 /// The architectures of one width without attack inputs.
 fn plain_of_width(l1: usize) -> impl Iterator<Item = Architecture> {
-    FAMILIES.iter().flat_map(move |&Family { features, activations, buckets, psqt }| {
+    FAMILIES.iter().flat_map(move |Family { features, activations, hidden, buckets, psqt }| {
         let all = features.iter().flat_map(move |&features| activations.iter().map(move |&of| (features, of)));
-        all.flat_map(move |(features, activation)| {
-            let of_buckets = move |&buckets| Shape { features, l1, buckets, psqt, ..layers(activation) };
-            buckets.iter().map(of_buckets).map(Architecture)
+        let all = all.flat_map(move |(features, of)| hidden.iter().map(move |&hidden| (features, layers(of, hidden))));
+        all.flat_map(move |(features, layers)| {
+            let of_buckets = move |buckets| Shape { features, l1, buckets, psqt: *psqt, ..layers };
+            buckets.clone().map(of_buckets).map(Architecture)
         })
     })
 }
@@ -156,17 +182,20 @@ pub(super) fn like(shape: &Shape) -> Result<Architecture, UnsupportedShape> {
 }
 
 fn from_numbers(wanted: [u32; NUMBERS]) -> Result<Architecture, UnsupportedShape> {
-    // The width does not depend on other numbers, so only one has to be tried if it is supported.
-    let widths: Vec<usize> = Architecture::widths().filter(|&l1| l1 as u32 == wanted[3]).collect();
-    if let Some(own) = Architecture::own(&widths).find(|own| numbers(own) == wanted) {
+    // Every width has the same shapes, so the others need not be listed.
+    let is_width = Architecture::widths().any(|l1| l1 as u32 == wanted[WIDTH]);
+    let l1 = if is_width { wanted[WIDTH] as usize } else { WIDTH_STEP };
+    if let Some(own) = of_width(l1).find(|own| numbers(own) == wanted) {
         return Ok(own);
     }
-    let widths: Vec<usize> = Architecture::widths().collect();
-    let mut candidates: Vec<_> = Architecture::own(&widths).map(|found| (numbers(&found), found)).collect();
+    let mut candidates: Vec<_> = of_width(l1).map(|found| numbers(&found)).collect();
     for (i, &found) in wanted.iter().enumerate() {
-        let mut supported: Vec<u32> = candidates.iter().map(|(numbers, _)| numbers[i]).collect();
-        candidates.retain(|(numbers, _)| numbers[i] == found);
-        if candidates.is_empty() {
+        let mut supported: Vec<u32> = candidates.iter().map(|numbers| numbers[i]).collect();
+        if i == WIDTH {
+            supported = Architecture::widths().map(|l1| l1 as u32).collect();
+        }
+        candidates.retain(|numbers| numbers[i] == found);
+        if !supported.contains(&found) {
             supported.sort_unstable();
             supported.dedup();
             let what = NAMES[i];
@@ -184,24 +213,30 @@ mod tests {
     #[test]
     fn words_round_trip_and_errors_name_the_unsupported_number() {
         let half_kp = [0, 256, 1, 32, 32, 8];
+        let chess768 = [3, 128, 1, 32, 32, 1];
+        let direct = [3, 128, 1, 0, 0, 5];
         let pairwise = [2 + 256 * 8, 1024, 2, 16, 32, 8 + 256 * 8];
         let with_attacks = [2 + 256 * 8 + 65_536, 512, 2, 16, 32, 8 + 256 * 8];
-        for wanted in [half_kp, pairwise, with_attacks] {
+        for wanted in [half_kp, chess768, direct, pairwise, with_attacks] {
             let own = from_words(wanted).expect("a supported shape");
             assert_eq!(words(&own), wanted);
         }
         for (wanted, word, value, name) in [
-            (half_kp, 0, 1, "features 1; this engine supports 0 or 2"),
+            (half_kp, 0, 1, "features 1; this engine supports 0, 2 or 3"),
             (half_kp, 1, 100, "width 100; this engine supports multiples of 64 up to 3072"),
             (pairwise, 1, 3136, "width 3136; this engine supports multiples of 64 up to 3072"),
             (pairwise, 1, 0, "width 0; this engine supports multiples of 64 up to 3072"),
-            (half_kp, 2, 3, "activation 3; this engine supports 0 or 1"),
-            (pairwise, 3, 8, "first layer 8; this engine supports 16"),
+            (half_kp, 2, 3, "activation 3; this engine supports 0, 1 or 2"),
+            (half_kp, 2, 2, "first layer 32; this engine supports 0"),
+            (half_kp, 3, 7, "first layer 7; this engine supports 0, 8, 16 or 32"),
+            (pairwise, 3, 8, "first layer 8; this engine supports 0 or 16"),
+            (direct, 4, 32, "second layer 32; this engine supports 0"),
             (half_kp, 4, 16, "second layer 16; this engine supports 32"),
-            (half_kp, 5, 4, "buckets 4; this engine supports 1 or 8"),
+            (half_kp, 5, 17, "buckets 17; this engine supports 1 to 16"),
             (pairwise, 0, 2 + 256 * 5, "king buckets 5; this engine supports 0, 1, 4, 8 or 16"),
             (pairwise, 0, 2 + 256 * 8 + 4 * 65_536, "attack inputs 4; this engine supports 0 or 1"),
             (half_kp, 0, 65_536, "attack inputs 1; this engine supports 0"),
+            (chess768, 0, 3 + 256, "king buckets 1; this engine supports 0"),
             (pairwise, 5, 1 + 256 * 8, "buckets 1; this engine supports 8"),
             (pairwise, 5, 8 + 256 * 3, "piece-square values 3; this engine supports 8"),
         ] {
@@ -215,8 +250,7 @@ mod tests {
     #[test]
     fn words_and_hashes_identify_every_architecture() {
         let (mut seen, mut hashed) = (HashSet::new(), HashSet::new());
-        let widths: Vec<usize> = Architecture::widths().collect();
-        for own in Architecture::own(&widths) {
+        for own in Architecture::own(&[64, 128, 256, 1024, 3072]) {
             assert!(seen.insert(words(&own)), "{own:?}");
             assert_eq!(from_words(words(&own)), Ok(own));
             let hashes = (own.file_hash(), own.buckets);

@@ -66,6 +66,8 @@ pub enum Topology {
     /// Every layer's inputs are the activations of all earlier layers, squared and clipped. The difference of the last
     /// two outputs of the first layer is added to the network's output (SFNNv16).
     Sfnnv16,
+    /// No hidden layers: weights of 16 bits lead from the units of the accumulators to the output.
+    Direct,
 }
 
 /// One dense layer: `inputs` u8 activations to `outputs` i32 sums.
@@ -78,6 +80,9 @@ pub struct LayerShape {
 }
 
 impl LayerShape {
+    /// The place of a layer that the net does not have.
+    pub(in crate::nnue) const NONE: Self = Self { inputs: 0, outputs: 0 };
+
     /// Length of a row in a file: the number of inputs, padded to a multiple of 32.
     pub fn row(self) -> usize {
         self.inputs.next_multiple_of(32)
@@ -111,7 +116,7 @@ pub struct Shape {
     pub activation: Activation,
     /// Connections between the dense layers.
     pub topology: Topology,
-    /// Numbers of outputs of the first two dense layers; the third has one.
+    /// Numbers of outputs of the first two dense layers; the third has one. Zeros without hidden layers.
     pub hidden: [usize; 2],
     /// Number of layer stacks, selected by the number of pieces.
     pub buckets: usize,
@@ -120,21 +125,28 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Number of inputs of the first dense layer.
+    /// Number of units of both accumulators, which are the inputs of the first dense layer.
     pub const fn inputs(&self) -> usize {
         if self.activation.is_pairwise() { self.l1 } else { 2 * self.l1 }
     }
 
-    /// The dense layers of a stack, in order.
+    /// Whether the accumulators lead to the output without hidden layers.
+    #[inline(always)]
+    pub const fn is_direct(&self) -> bool {
+        matches!(self.topology, Topology::Direct)
+    }
+
+    /// The dense layers of a stack, in order. Without hidden layers the first two have no inputs and outputs.
     pub fn layers(&self) -> [LayerShape; 3] {
         let [h1, h2] = self.hidden;
+        let layer = |inputs, outputs| LayerShape { inputs, outputs };
         let (into_second, into_last) = match self.topology {
             Topology::Plain => (h1, h2),
             Topology::Skip { squares: false } => (h1 - 1, h2),
             Topology::Skip { squares: true } => (2 * (h1 - 1), h2),
             Topology::Sfnnv16 => (2 * h1, 2 * (h1 + h2)),
+            Topology::Direct => return [LayerShape::NONE, LayerShape::NONE, layer(self.inputs(), 1)],
         };
-        let layer = |inputs, outputs| LayerShape { inputs, outputs };
         [layer(self.inputs(), h1), layer(into_second, h2), layer(into_last, 1)]
     }
 
@@ -176,7 +188,10 @@ impl Shape {
             Activation::Pairwise if self.version == VERSION_OWN => PAIRED_SLICE,
             _ => INPUT_SLICE,
         };
-        let mut hash = slice ^ self.accumulators();
+        // Our own constant: distinguishes nets without hidden layers.
+        const DIRECT: u32 = 0x5E1F_83C9;
+        let direct = if self.is_direct() { DIRECT } else { 0 };
+        let mut hash = slice ^ self.accumulators() ^ direct;
         let layers = self.layers();
         for (i, layer) in layers.iter().enumerate() {
             hash = AFFINE.wrapping_add(layer.outputs as u32) ^ (hash >> 1) ^ (hash << 31);
@@ -201,14 +216,17 @@ impl Shape {
 
     /// Size in bytes of the layer stacks in a file, with their hashes.
     pub fn stacks_size(&self) -> usize {
-        let layers: usize = self.layers().iter().map(|layer| layer.file_size()).sum();
+        let layers: usize = match self.topology {
+            Topology::Direct => 4 + 2 * self.inputs(),
+            _ => self.layers().iter().map(|layer| layer.file_size()).sum(),
+        };
         self.buckets * (4 + layers)
     }
 
-    /// The index of the layer stack for a board with `pieces` pieces, kings included.
+    /// The index of the layer stack for a board with `pieces` pieces, kings included: equal ranges of their number.
     #[inline]
     pub fn bucket(&self, pieces: usize) -> usize {
-        if self.buckets > 1 { pieces.clamp(1, 32).div_ceil(4) - 1 } else { 0 }
+        (pieces.clamp(1, 32) - 1) * self.buckets / 32
     }
 
     /// Total width of both perspectives' accumulators.
@@ -222,11 +240,20 @@ impl Shape {
         match self.topology {
             Topology::Plain | Topology::Sfnnv16 => format!("{h1}-{h2}-1"),
             Topology::Skip { .. } => format!("({}+1)-{h2}-1", h1 - 1),
+            Topology::Direct => "1".to_owned(),
         }
     }
 
     /// A description of the activations.
     pub fn activations(&self) -> String {
+        if self.is_direct() {
+            return match self.activation {
+                Activation::Crelu => "clipped ReLU",
+                Activation::Screlu => "squared clipped ReLU",
+                Activation::Pairwise | Activation::WidePairwise => "pairwise products",
+            }
+            .to_owned();
+        }
         let accumulators = match self.activation {
             Activation::Crelu => "",
             Activation::Screlu => "squared clipped ReLU, then ",
@@ -239,6 +266,7 @@ impl Shape {
             Topology::Sfnnv16 => {
                 "clipped ReLU and its square, fed to all later layers; skip connection from two outputs"
             }
+            Topology::Direct => "",
         };
         format!("{accumulators}{layers}")
     }
@@ -247,8 +275,11 @@ impl Shape {
     /// format, which also have shape words.
     pub fn description(&self) -> String {
         let (features, l1) = (self.features.set(), self.l1);
-        let [first, second, output] = self.layers();
-        let (name, count, inputs) = (features.name, features.count(), first.inputs);
+        let [_, second, output] = self.layers();
+        let (name, count, inputs) = (features.name, features.count(), self.inputs());
+        if self.is_direct() {
+            return format!("Features={name}(Friend)[{count}->{l1}x2],Network=AffineTransform[1<-{inputs}]");
+        }
         let (h1, h2) = (second.inputs, output.inputs);
         format!(
             "Features={name}(Friend)[{count}->{l1}x2],Network=AffineTransform[1<-{h2}](ClippedReLU[{h2}]\

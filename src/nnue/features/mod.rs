@@ -2,11 +2,12 @@
 //!
 //! A set is a value of type [`FeatureSet`] in a separate file, and a line in the list below. Engine and trainer compute
 //! indices with the same functions ([`set`]). [`halfkp`] and [`halfka`] are the published sets; [`king_tables`]
-//! contains sets that differ only in their king buckets. [`threat_inputs`] combines [`threats`] and [`pawn_pairs`],
-//! which are features of two pieces.
+//! contains sets that differ only in their king buckets; [`chess768`] has none. [`threat_inputs`] combines [`threats`]
+//! and [`pawn_pairs`], which are features of two pieces.
 //! [`attack_inputs`] has features of our own nets about attacked pieces. [`list`] has lists of indices.
 
 pub(crate) mod attack_inputs;
+pub(crate) mod chess768;
 mod halfka;
 mod halfkp;
 mod king_tables;
@@ -64,6 +65,8 @@ feature_sets! {
     HalfKav2Hm4: king_tables::FOUR;
     /// HalfKAv2_hm with one king bucket
     HalfKav2Hm1: king_tables::ONE;
+    /// Every piece, kings included, without king buckets or mirroring
+    Chess768: chess768::CHESS768;
 }
 
 impl Features {

@@ -28,7 +28,7 @@ pub struct FeatureSet {
     pub king_buckets: [u8; 64],
     /// The number of king buckets.
     pub kings: usize,
-    /// Number of planes in a bucket: 10 without kings, 11 with kings (both kings share a plane).
+    /// Number of planes in a bucket: 10 without kings, 11 with kings that share a plane, 12 with one for each.
     pub planes: usize,
     /// Number of rows at the start of a bucket that are never active.
     pub unused: usize,
@@ -88,6 +88,12 @@ impl FeatureSet {
         self.planes > 10
     }
 
+    /// Whether both kings share a plane; otherwise each has its own, if kings are features at all.
+    #[inline(always)]
+    const fn kings_share(&self) -> bool {
+        self.planes < 12
+    }
+
     /// For each of this set's king buckets, the bucket of `coarser` that contains its squares. `None` if a bucket has
     /// squares of two such buckets, or the sets are of different kinds.
     pub fn buckets_in(&self, coarser: &Self) -> Option<Vec<usize>> {
@@ -130,8 +136,8 @@ impl FeatureSet {
     #[inline(always)]
     pub fn piece_row(&self, view: View, piece: u8, is_other: bool, square: u8) -> u16 {
         debug_assert!(piece != KING || self.has_kings(), "{} has no features for kings", self.name);
-        // The two kings cannot stand on the same square, so they share a plane.
-        let plane = 2 * piece + u8::from(is_other && piece != KING);
+        // The two kings cannot stand on the same square, so they can share a plane.
+        let plane = 2 * piece + u8::from(is_other && (piece != KING || !self.kings_share()));
         64 * u16::from(plane) + u16::from(square ^ view.turn)
     }
 

@@ -40,6 +40,12 @@ impl Isa for Avx2 {
             let a = _mm256_min_epi16(_mm256_max_epi16(a, zero), one);
             _mm256_mulhi_epi16(_mm256_slli_epi16::<7>(a), _mm256_min_epi16(b, one))
         }
+        fn products_of_three(a: __m256i, b: __m256i, w: __m256i) -> __m256i {
+            let (zero, one) = (_mm256_setzero_si256(), _mm256_set1_epi16(127));
+            let a = _mm256_min_epi16(_mm256_max_epi16(a, zero), one);
+            let b = _mm256_min_epi16(_mm256_max_epi16(b, zero), one);
+            _mm256_madd_epi16(_mm256_mullo_epi16(a, b), w)
+        }
         fn upper16(v: __m256i) -> __m256i { _mm256_srai_epi16::<8>(v) }
         fn raise16(v: __m256i) -> __m256i { _mm256_slli_epi16::<8>(v) }
         fn add32(a: __m256i, b: __m256i) -> __m256i {

@@ -81,6 +81,12 @@ impl<D: Dot> Isa for Avx512<D> {
             let a = _mm512_min_epi16(_mm512_max_epi16(a, zero), one);
             _mm512_mulhi_epi16(_mm512_slli_epi16::<7>(a), _mm512_min_epi16(b, one))
         }
+        fn products_of_three(a: __m512i, b: __m512i, w: __m512i) -> __m512i {
+            let (zero, one) = (_mm512_setzero_si512(), _mm512_set1_epi16(127));
+            let a = _mm512_min_epi16(_mm512_max_epi16(a, zero), one);
+            let b = _mm512_min_epi16(_mm512_max_epi16(b, zero), one);
+            _mm512_madd_epi16(_mm512_mullo_epi16(a, b), w)
+        }
         fn upper16(v: __m512i) -> __m512i { _mm512_srai_epi16::<8>(v) }
         fn raise16(v: __m512i) -> __m512i { _mm512_slli_epi16::<8>(v) }
         fn add32(a: __m512i, b: __m512i) -> __m512i {

@@ -2,7 +2,7 @@
 //!
 //! The functions for vectors are inlined into functions that enable the instructions.
 
-use super::generic::{Bytes, InputBuffer, Inputs, Isa, activate, affine, first_layer, lanes, output, width};
+use super::generic::{Bytes, InputBuffer, Inputs, Isa, activate, affine, direct, first_layer, lanes, output, width};
 use super::scalar;
 use crate::nnue::architecture::{Shape, Topology};
 use crate::nnue::layers::Head;
@@ -29,6 +29,7 @@ pub(super) unsafe fn vector<I: Isa, const L1: usize>(shape: &Shape, head: &Head,
             }
             Topology::Skip { squares } => skip::<I>(head, &buffer.products::<I>(activation, own, other), squares),
             Topology::Sfnnv16 => sfnnv16::<I>(head, &buffer.products::<I>(activation, own, other)),
+            Topology::Direct => direct::<I>(activation, &head.direct, own, other),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 
 use super::scalar;
 use crate::nnue::architecture::{Activation, MAX_WIDTH, WIDTH_STEP};
-use crate::nnue::layers::Dense;
+use crate::nnue::layers::{Dense, Direct};
 
 /// The vector instructions of one instruction set.
 pub trait Isa: Sized {
@@ -38,6 +38,9 @@ pub trait Isa: Sized {
     /// The products of i16 lanes clamped to 0..=255, divided by 512. Where `b` is negative, the result may be any
     /// number that is not positive.
     unsafe fn wide_product16(a: Self::V, b: Self::V) -> Self::V;
+    /// Clamps the i16 lanes of `a` and `b` to 0..=127 and multiplies them with each other and with those of `w`.
+    /// Returns the wrapping sums of two such products in each i32 lane.
+    unsafe fn products_of_three(a: Self::V, b: Self::V, w: Self::V) -> Self::V;
     /// Wrapping sums of i32 lanes.
     unsafe fn add32(a: Self::V, b: Self::V) -> Self::V;
     /// The i16 lanes of `a`, then those of `b`, clamped to 0..=127, as bytes in order.
@@ -544,6 +547,45 @@ pub(super) unsafe fn output<I: Isa, const IN: usize>(layer: &Dense, input: &Byte
         }
     };
     layer.biases()[0].wrapping_add(products)
+}
+
+/// The output of a net without hidden layers, see [`Direct`].
+#[inline(always)]
+pub(super) unsafe fn direct<I: Isa>(activation: Activation, direct: &Direct, own: &[i16], other: &[i16]) -> i32 {
+    let units = if activation.is_pairwise() { own.len() / 2 } else { own.len() };
+    assert!(own.len() == other.len() && own.len().is_multiple_of(WIDTH_STEP) && direct.weights().len() == 2 * units);
+    let weights = direct.weights().as_ptr();
+    // SAFETY: the caller guarantees the instructions; the assertion checks the lengths.
+    let sum = unsafe {
+        let sums = direct_sums::<I>(activation, own, units, weights);
+        I::sum32(I::add32(sums, direct_sums::<I>(activation, other, units, weights.add(units))))
+    };
+    direct.bias().wrapping_add(sum) >> Direct::shift(activation)
+}
+
+/// The products of one side's units with their weights, added up in lanes.
+///
+/// # Safety
+/// The processor must have the instructions of `I`. There must be `units` weights, a multiple of 32.
+#[inline(always)]
+unsafe fn direct_sums<I: Isa>(activation: Activation, sums: &[i16], units: usize, weights: *const i16) -> I::V {
+    let first = sums.as_ptr();
+    // SAFETY: the caller guarantees the instructions and the weights. A register of i16 lies within the units, and for
+    // products the sums of the second half begin at `units`.
+    unsafe {
+        // One in each i16 lane: the factor of a clipped sum that is not squared.
+        let (one, mut totals) = (I::splat(0x1_0001), I::splat(0));
+        for at in (0..units).step_by(I::BYTES / 2) {
+            let a = I::load(first.add(at).cast());
+            let b = match activation {
+                Activation::Crelu => one,
+                Activation::Screlu => a,
+                Activation::Pairwise | Activation::WidePairwise => I::load(first.add(units + at).cast()),
+            };
+            totals = I::add32(totals, I::products_of_three(a, b, I::load(weights.add(at).cast())));
+        }
+        totals
+    }
 }
 
 /// The dot product of two slices whose length is a multiple of the register size.

@@ -89,6 +89,15 @@ impl<D: Dot> Isa for Neon<D> {
             let b = vminq_s16(vreinterpretq_s16_s32(b), one);
             vreinterpretq_s32_s16(vqdmulhq_s16(vshlq_n_s16::<6>(a), b))
         }
+        fn products_of_three(a: int32x4_t, b: int32x4_t, w: int32x4_t) -> int32x4_t {
+            let (zero, one) = (vdupq_n_s16(0), vdupq_n_s16(127));
+            let a = vminq_s16(vmaxq_s16(vreinterpretq_s16_s32(a), zero), one);
+            let b = vminq_s16(vmaxq_s16(vreinterpretq_s16_s32(b), zero), one);
+            let (units, w) = (vmulq_s16(a, b), vreinterpretq_s16_s32(w));
+            // The lanes hold other pairs than on x86, with the same total.
+            let low = vmull_s16(vget_low_s16(units), vget_low_s16(w));
+            vaddq_s32(low, vmull_high_s16(units, w))
+        }
         fn upper16(v: int32x4_t) -> int32x4_t {
             vreinterpretq_s32_s16(vshrq_n_s16::<8>(vreinterpretq_s16_s32(v)))
         }

@@ -3,7 +3,7 @@
 use std::iter::zip;
 
 use crate::nnue::architecture::{Activation, Shape, Topology};
-use crate::nnue::layers::{Dense, Head};
+use crate::nnue::layers::{Dense, Direct, Head};
 use crate::nnue::paired::unpair;
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
@@ -38,10 +38,31 @@ pub(super) fn update_all(rows: &AllRows<'_>, from: &Accumulator, to: &mut Accumu
 
 /// The raw output for the accumulators of the side to move (`own`) and of the `other` side: the specification.
 pub fn forward(shape: &Shape, head: &Head, own: &[i16], other: &[i16]) -> i32 {
+    if shape.is_direct() {
+        return direct(shape.activation, &head.direct, own, other);
+    }
     let mut input = vec![0; shape.inputs()];
     zip(input.chunks_exact_mut(shape.inputs() / 2), [own, other])
         .for_each(|(half, sums)| transform(shape.activation, sums, half));
     trace(shape.topology, head, &input).1
+}
+
+/// The raw output of a net without hidden layers, see [`Direct`].
+pub fn direct(activation: Activation, direct: &Direct, own: &[i16], other: &[i16]) -> i32 {
+    let clip = |sum: i16| i32::from(sum.clamp(0, 127));
+    let unit = |sums: &[i16], at: usize| match activation {
+        Activation::Crelu => clip(sums[at]),
+        Activation::Screlu => clip(sums[at]) * clip(sums[at]),
+        Activation::Pairwise | Activation::WidePairwise => clip(sums[at]) * clip(sums[sums.len() / 2 + at]),
+    };
+    let units = if activation.is_pairwise() { own.len() / 2 } else { own.len() };
+    let mut sum = direct.bias();
+    for (sums, weights) in zip([own, other], direct.weights().chunks_exact(units)) {
+        for (at, &weight) in weights.iter().enumerate() {
+            sum = sum.wrapping_add(unit(sums, at) * i32::from(weight));
+        }
+    }
+    sum >> Direct::shift(activation)
 }
 
 /// Activation of one perspective's accumulator. Writes one number per sum, or one product per pair of sums, to `out`.
@@ -86,10 +107,10 @@ pub fn sums(layer: &Dense, inputs: &[u8]) -> Vec<i32> {
 }
 
 /// The inputs of the second layer, and the skip connection's share of the output, from the sums of the first layer.
-/// Not for [`Topology::Sfnnv16`], whose skip connection reads other outputs.
+/// Not for [`Topology::Sfnnv16`], whose skip connection reads other outputs, and nets without hidden layers.
 pub fn second_layer_inputs(topology: Topology, sums: &[i32]) -> (Vec<u8>, i32) {
     match topology {
-        Topology::Plain | Topology::Sfnnv16 => (activated(sums), 0),
+        Topology::Plain | Topology::Sfnnv16 | Topology::Direct => (activated(sums), 0),
         Topology::Skip { squares } => {
             let mut all = [0; 16];
             all.copy_from_slice(sums);

@@ -40,6 +40,12 @@ impl Isa for Sse41 {
             let a = _mm_min_epi16(_mm_max_epi16(a, zero), one);
             _mm_mulhi_epi16(_mm_slli_epi16::<7>(a), _mm_min_epi16(b, one))
         }
+        fn products_of_three(a: __m128i, b: __m128i, w: __m128i) -> __m128i {
+            let (zero, one) = (_mm_setzero_si128(), _mm_set1_epi16(127));
+            let a = _mm_min_epi16(_mm_max_epi16(a, zero), one);
+            let b = _mm_min_epi16(_mm_max_epi16(b, zero), one);
+            _mm_madd_epi16(_mm_mullo_epi16(a, b), w)
+        }
         fn upper16(v: __m128i) -> __m128i { _mm_srai_epi16::<8>(v) }
         fn raise16(v: __m128i) -> __m128i { _mm_slli_epi16::<8>(v) }
         fn add32(a: __m128i, b: __m128i) -> __m128i {

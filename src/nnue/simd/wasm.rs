@@ -54,6 +54,13 @@ impl Isa for Simd128 {
         u16x8_shr(i16x8_mul(a, b), 9)
     }
     #[inline(always)]
+    unsafe fn products_of_three(a: v128, b: v128, w: v128) -> v128 {
+        let (zero, one) = (i16x8_splat(0), i16x8_splat(127));
+        let a = i16x8_min(i16x8_max(a, zero), one);
+        let b = i16x8_min(i16x8_max(b, zero), one);
+        i32x4_dot_i16x8(i16x8_mul(a, b), w)
+    }
+    #[inline(always)]
     unsafe fn upper16(v: v128) -> v128 {
         i16x8_shr(v, 8)
     }

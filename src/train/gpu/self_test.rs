@@ -15,7 +15,6 @@ use crate::gpu::{CardChoice, PackedPosition};
 use crate::nnue::{AccumulatorStack, Architecture, Board, Network};
 use crate::train::model::Model;
 use crate::train::model::rounding::Rounding;
-use crate::train::model::shapes::of_width;
 use crate::train::samples::Sample;
 use crate::train::samples::random_games::positions;
 use crate::train::step::loss::{Loss, LossKind};
@@ -27,7 +26,7 @@ use crate::util::rng::SplitMix64;
 /// Largest relative difference of a gradient between card and processor.
 pub const TOLERANCE: f64 = 1e-2;
 /// Positions of the comparison.
-const COMPARED: usize = 1024;
+pub const COMPARED: usize = 1024;
 /// Span of the initial weights. A smaller span gives deltas of products that are too small to compare.
 const SPAN: f32 = 0.15;
 
@@ -86,8 +85,7 @@ pub fn gradient_difference(card: &Card, architecture: Architecture) -> Result<f6
     let mut worst = 0.0_f64;
     for rounding in [None, Some(Rounding { output_scale: SETTINGS.output_scale })] {
         let mut trainer = GpuTrainer::new(card, SETTINGS, LOSS, COMPARED, parameters(architecture))?;
-        let of_width = of_width!(gradient, architecture);
-        let expected = of_width(architecture, &batch, rounding)?;
+        let expected = gradient(architecture, &batch, rounding)?;
         let found = first_moments(&mut trainer, &batch, rounding)?;
         let tensors = found.iter().zip(&expected);
         worst = tensors.map(|(found, expected)| difference(found, expected)).fold(worst, f64::max);
@@ -96,14 +94,10 @@ pub fn gradient_difference(card: &Card, architecture: Architecture) -> Result<f6
 }
 
 /// Returns the gradients of all tensors on the processor, up to a constant factor.
-fn gradient<const L1: usize>(
-    architecture: Architecture,
-    batch: &[Sample],
-    rounding: Option<Rounding>,
-) -> Result<Vec<Vec<f32>>> {
+fn gradient(architecture: Architecture, batch: &[Sample], rounding: Option<Rounding>) -> Result<Vec<Vec<f32>>> {
     let Parameters { model, moments, .. } = parameters(architecture);
     let size = TrainerSize { threads: crate::util::cores(), batch: batch.len() };
-    let mut trainer = Trainer::<L1>::new(model, Optimiser::new(SETTINGS, moments), LOSS, size)?;
+    let mut trainer = Trainer::new(model, Optimiser::new(SETTINGS, moments), LOSS, size)?;
     first_moments(&mut trainer, batch, rounding)
 }
 

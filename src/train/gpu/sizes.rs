@@ -9,7 +9,7 @@ use crate::nnue::{Activation, Architecture};
 use crate::train::model::dense::{DenseParameters, limits};
 use crate::train::model::rounding::{Rounding, Scales};
 use crate::train::model::rows::block;
-use crate::train::model::shapes::{HIDDEN, SKIP, UNITS, all, list};
+use crate::train::model::shapes::{HIDDEN, SKIP, UNITS, list};
 use crate::train::samples::Sample;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::train::step::optimiser::{OptimiserSettings, adam_step};
@@ -309,8 +309,8 @@ impl Slots {
 
 // The nets that a card can train: those with pairwise products, a skip connection and piece-square values.
 
-/// Accumulator widths must be multiples of this number to fill the shaders' workgroups.
-const COLUMNS: usize = 128;
+/// Widths for which the shaders were tested. A width must be a multiple of 128 to fill their workgroups.
+const WIDTHS: [usize; 4] = [256, 512, 1024, 1536];
 
 /// Whether a card can train nets of this shape.
 fn is_supported(shape: &Architecture) -> bool {
@@ -318,13 +318,13 @@ fn is_supported(shape: &Architecture) -> bool {
         && shape.activation == Activation::Pairwise
         && shape.hidden == [SKIP + 1, HIDDEN]
         && shape.psqt == shape.buckets
-        && shape.l1.is_multiple_of(COLUMNS)
+        && WIDTHS.contains(&shape.l1)
         && shape.attacks == AttackInputs::None
 }
 
 /// Returns every shape that a card can train.
 pub fn supported() -> impl Iterator<Item = Architecture> {
-    all().filter(is_supported)
+    Architecture::own(&WIDTHS).filter(is_supported).filter_map(|own| own.trained())
 }
 
 /// Checks that a card can train nets of this shape.

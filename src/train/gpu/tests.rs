@@ -3,13 +3,12 @@
 
 use std::io::Write as _;
 
-use super::self_test::{LOSS, SETTINGS, TOLERANCE, difference, gradient_difference, parameters, samples};
-use super::sizes::supported;
+use super::self_test::{COMPARED, LOSS, SETTINGS, TOLERANCE, difference, gradient_difference, parameters, samples};
+use super::sizes::{Sizes, supported};
 use super::trainer::GpuTrainer;
 use crate::gpu::card::{Card, cards};
 use crate::nnue::Architecture;
 use crate::train::model::rounding::Rounding;
-use crate::train::model::shapes::of_width;
 use crate::train::samples::random_games::positions;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
@@ -41,12 +40,18 @@ fn gradient_of_every_shape_equals_that_of_the_processor() {
     let mut count = 0;
     // The tables of king buckets differ only in size, so one of them is enough for the wide nets.
     for shape in supported().filter(|shape| shape.l1 == 256 || [8, 32].contains(&shape.features.set().kings)) {
+        // The software device allows buffers of 128 MiB; the table of the largest net is larger.
+        let fits = Sizes::of(shape, COMPARED).and_then(|sizes| sizes.check(&card.limits(), &card.name()));
+        if let Err(error) = fits {
+            let _ = writeln!(std::io::stderr(), "SKIPPED: {shape}: {error:#}");
+            continue;
+        }
         let worst = gradient_difference(&card, shape).expect("the card works");
         eprintln!("{shape}: {worst:.5}");
         assert!(worst < TOLERANCE, "{shape}: {worst}");
         count += 1;
     }
-    assert!(count >= 5, "only {count} shapes");
+    assert!(count >= 9, "only {count} shapes");
 }
 
 /// The rate at a step. It rises slowly, because Adam's first steps have the same size for all gradients, even small
@@ -74,13 +79,9 @@ fn train(trainer: &mut dyn Stepper) -> (f32, f32) {
     (losses[40..].iter().sum::<f32>() / 10.0, trainer.validate(&records).expect("the device works"))
 }
 
-fn on_processor<const L1: usize>(
-    start: Parameters,
-    settings: OptimiserSettings,
-    loss: Loss,
-) -> anyhow::Result<(f32, f32)> {
+fn on_processor(start: Parameters, settings: OptimiserSettings, loss: Loss) -> anyhow::Result<(f32, f32)> {
     let optimiser = Optimiser::new(settings, start.moments);
-    let mut trainer = Trainer::<L1>::new(start.model, optimiser, loss, TrainerSize { threads: 2, batch: BATCH })?;
+    let mut trainer = Trainer::new(start.model, optimiser, loss, TrainerSize { threads: 2, batch: BATCH })?;
     Ok(train(&mut trainer))
 }
 
@@ -95,9 +96,7 @@ fn losses_after_fifty_steps_equal_those_of_the_processor() {
     ];
     for (shape, settings, kind, sparsity) in runs {
         let loss = Loss { kind, sparsity, ..LOSS };
-        let on_processor =
-            || -> anyhow::Result<_> { of_width!(on_processor, shape)(parameters(shape), settings, loss) };
-        let expected = on_processor().expect("a trainable shape");
+        let expected = on_processor(parameters(shape), settings, loss).expect("a trainable shape");
         let trainer = GpuTrainer::new(&card, settings, loss, BATCH, parameters(shape));
         let found = train(&mut trainer.expect("the card works"));
         eprintln!("{shape} {kind:?}: {found:?} for {expected:?}");
@@ -126,12 +125,9 @@ fn tensors(trainer: &dyn Stepper) -> Vec<Vec<f32>> {
     std::iter::once(model.transformer.to_vec()).chain(dense).collect()
 }
 
-fn changes_on_processor<const L1: usize>(
-    start: Parameters,
-    settings: OptimiserSettings,
-) -> anyhow::Result<Vec<Vec<f32>>> {
+fn changes_on_processor(start: Parameters, settings: OptimiserSettings) -> anyhow::Result<Vec<Vec<f32>>> {
     let optimiser = Optimiser::new(settings, start.moments);
-    Ok(changes(&mut Trainer::<L1>::new(start.model, optimiser, LOSS, TrainerSize { threads: 2, batch: BATCH })?))
+    Ok(changes(&mut Trainer::new(start.model, optimiser, LOSS, TrainerSize { threads: 2, batch: BATCH })?))
 }
 
 #[test]
@@ -148,8 +144,7 @@ fn decay_and_limits_equal_those_of_the_processor() {
         decay: 30.0,
         output_scale: 4.0,
     };
-    let on_processor = || -> anyhow::Result<_> { of_width!(changes_on_processor, shape)(parameters(shape), settings) };
-    let expected = on_processor().expect("a trainable shape");
+    let expected = changes_on_processor(parameters(shape), settings).expect("a trainable shape");
     let trainer = GpuTrainer::new(&card, settings, LOSS, BATCH, parameters(shape));
     let found = changes(&mut trainer.expect("the card works"));
     for (tensor, (found, expected)) in found.iter().zip(&expected).enumerate() {

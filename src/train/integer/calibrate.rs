@@ -8,9 +8,9 @@
 use crate::data::Record;
 use crate::nnue::Network;
 use crate::nnue::architecture::Topology;
-use crate::nnue::layers::{Dense, Head};
+use crate::nnue::layers::{Dense, Direct, Head};
 use crate::nnue::trace::{activated, second_layer_inputs, sums};
-use crate::train::model::shapes::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, SKIP, WEIGHT_ONE};
+use crate::train::model::shapes::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, SKIP, WEIGHT_ONE, direct_sum_one};
 use crate::train::model::{LayerSums, Model};
 
 // CITE: M. Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019): the idea of
@@ -47,12 +47,36 @@ struct FitCase {
 /// Calibrates the biases and output layers of `net` to `model` times `output_scale` on `records`.
 pub fn calibrate(net: &mut Network, model: &Model, output_scale: f32, records: &[Record]) {
     let (architecture, dense) = (*net.architecture(), model.read_dense());
+    if architecture.is_direct() {
+        return calibrate_direct(net, model, output_scale, records);
+    }
     for stack in 0..architecture.buckets {
         let in_stack = |record: &&Record| architecture.bucket(record.piece_count() as usize) == stack;
         let case = |record: &Record| Case { float: model.sums(&dense, record), inputs: net.inputs(record) };
         let cases: Vec<Case> = records.iter().filter(in_stack).map(case).collect();
         let topology = architecture.topology;
         calibrate_head(&mut net.parameters_mut().1[stack], topology, output_scale, &cases);
+    }
+}
+
+/// Calibrates the biases of a net without hidden layers. Its weights are fine enough to stay as they are.
+fn calibrate_direct(net: &mut Network, model: &Model, output_scale: f32, records: &[Record]) {
+    let (architecture, dense) = (*net.architecture(), model.read_dense());
+    let one = f64::from(direct_sum_one(architecture.activation, output_scale));
+    let shift = Direct::shift(architecture.activation);
+    let mut errors = vec![(0.0, 0.0); architecture.buckets];
+    for record in records {
+        let (sum, count) = &mut errors[architecture.bucket(record.piece_count() as usize)];
+        // Half a step of the truncated output is its mean error.
+        let integer = (f64::from(net.trace(record).output) + 0.5) * f64::from(1 << shift);
+        *sum += f64::from(model.sums(&dense, record).output) * one + f64::from(1 << (shift - 1)) - integer;
+        *count += 1.0;
+    }
+    for (head, (sum, count)) in net.parameters_mut().1.iter_mut().zip(errors) {
+        if count > 0.0 {
+            let bias = head.direct.bias().saturating_add((sum / count).round() as i32);
+            *head = Head::from_direct(Direct::new(bias, head.direct.weights()));
+        }
     }
 }
 

@@ -146,7 +146,7 @@ impl fmt::Display for ExportReport {
         )?;
         let [float, integer] = self.losses;
         writeln!(f, "loss: float {float:.6}, integer {integer:.6}")?;
-        for layer in &self.layers {
+        for layer in self.layers.iter().filter(|layer| !layer.counts.is_empty()) {
             writeln!(
                 f,
                 "{:<12} {} units: {:.1} % active, {:.1} % saturated; {} dead, {} always saturated",
@@ -172,8 +172,13 @@ fn max_input(activation: Activation) -> u8 {
     input_one(activation) as u8
 }
 
-/// Dense weights at the end of a byte's range, per thousand.
+/// Weights of the layers at the end of their range, per thousand.
 fn limited_weights(net: &Network) -> f64 {
+    if net.architecture().is_direct() {
+        let weights = || net.heads().iter().flat_map(|head| head.direct.weights());
+        let limited = weights().filter(|weight| weight.unsigned_abs() >= i16::MAX as u16);
+        return 1000.0 * limited.count() as f64 / weights().count() as f64;
+    }
     let layers = || net.heads().iter().flat_map(Head::layers);
     let weights = || layers().flat_map(|layer| layer.weights());
     let limited = weights().filter(|weight| weight.unsigned_abs() >= 127);

@@ -4,9 +4,12 @@ use crate::nnue::architecture::Topology;
 use crate::nnue::features::FeatureSet;
 use crate::nnue::layers::Dense;
 use crate::nnue::{Architecture, Network};
+use crate::train::integer::quantise::direct_half;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::rows::{block, factor, layout};
-use crate::train::model::shapes::{ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, input_one};
+use crate::train::model::shapes::{
+    ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, direct_sum_one, direct_weight_one, input_one,
+};
 use crate::train::model::{Model, psqt};
 
 /// Dequantises a net into a model of `architecture`, which may have more king buckets: each takes the rows of the net's
@@ -93,6 +96,9 @@ fn unfold_psqt(net: &Network, sources: &Sources, output_scale: f32, model: &mut 
 }
 
 fn dense_of(net: &Network, architecture: Architecture, output_scale: f32) -> DenseParameters {
+    if architecture.is_direct() {
+        return direct_of(net, architecture, output_scale);
+    }
     let output_one = OUTPUT_ONE * output_scale;
     // The rounding offset that the export adds.
     let half = WEIGHT_ONE as i32 / 2;
@@ -129,6 +135,20 @@ fn dense_of(net: &Network, architecture: Architecture, output_scale: f32) -> Den
     dense
 }
 
+/// Dequantises the output of a net without hidden layers.
+fn direct_of(net: &Network, architecture: Architecture, output_scale: f32) -> DenseParameters {
+    let activation = architecture.activation;
+    let (weight_one, sum_one) = (direct_weight_one(activation, output_scale), direct_sum_one(activation, output_scale));
+    let heads = || net.heads().iter().map(|head| &head.direct);
+    let transformer = net.transformer().biases().iter();
+    DenseParameters {
+        transformer_bias: transformer.map(|&bias| f32::from(bias) / ACTIVATION_ONE).collect(),
+        output_weight: heads().flat_map(|of| of.weights()).map(|&weight| f32::from(weight) / weight_one).collect(),
+        output_bias: heads().map(|of| of.bias().saturating_sub(direct_half(activation)) as f32 / sum_one).collect(),
+        ..DenseParameters::zeros(architecture)
+    }
+}
+
 /// Dequantises the skip output, which has the scale of the output and no rounding offset.
 fn unfold_skip(net: &Network, output_scale: f32, dense: &mut DenseParameters) {
     let rows = dense.l1_weight.chunks_exact_mut(net.architecture().inputs());
@@ -157,7 +177,7 @@ mod tests {
     fn dequantised_net_quantises_to_same_bytes() {
         shapes::for_tests().for_each(|architecture| check_round_trip(architecture, 1.0));
         check_round_trip(Architecture::HALF_KP, 0.6);
-        let with_skip = shapes::all().filter(|shape| matches!(shape.topology, Topology::Skip { .. }));
+        let with_skip = shapes::for_tests().filter(|shape| matches!(shape.topology, Topology::Skip { .. }));
         let with_skip = with_skip.min_by_key(|shape| shape.l1);
         check_round_trip(with_skip.expect("a trainable shape has a skip connection"), 0.6);
     }
@@ -184,7 +204,7 @@ mod tests {
     }
 
     fn shape_with_kings(features: Features) -> Architecture {
-        Architecture::of_settings(features, 256, Activation::Pairwise, 8, true).expect("a trainable shape")
+        Architecture::of_settings(features, 256, Activation::Pairwise, [16, 32], 8, true).expect("a trainable shape")
     }
 
     fn check_round_trip(architecture: Architecture, scale: f32) {

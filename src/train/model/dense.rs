@@ -3,13 +3,14 @@
 
 use super::psqt;
 use super::rows::uniform;
-use super::shapes::{ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, input_one};
+use super::shapes::{ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, direct_weight_one, input_one};
 use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::{Activation, Architecture};
 use crate::util::rng::SplitMix64;
 
 /// One number per dense parameter. In the shapes, `L1` is the width of an accumulator and `B` the number of stacks.
-/// The architecture defines the inputs and outputs of a layer (`H1`, `H2`: the outputs of the hidden layers).
+/// The architecture defines the inputs and outputs of a layer (`H1`, `H2`: the outputs of the hidden layers). Without
+/// hidden layers their tensors are empty.
 #[derive(Clone, Debug)]
 pub struct DenseParameters {
     /// `[L1]`: biases of the transformer.
@@ -22,7 +23,7 @@ pub struct DenseParameters {
     pub l2_weight: Vec<f32>,
     /// `[B][H2]`.
     pub l2_bias: Vec<f32>,
-    /// `[B][H2]`.
+    /// `[B][inputs]`: of the second hidden layer's units, or of the accumulators' without hidden layers.
     pub output_weight: Vec<f32>,
     /// `[B]`.
     pub output_bias: Vec<f32>,
@@ -39,7 +40,7 @@ pub const WEIGHTS: [usize; 3] = [1, 3, 5];
 /// Fraction of the limit from which a weight counts as limited; the margin covers float rounding.
 const AT_LIMIT: f32 = 0.999;
 
-/// The largest absolute weights of the layers in the range of the file's bytes.
+/// The largest absolute weights of the layers in the range of the file's integers.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// First layer.
@@ -56,7 +57,10 @@ pub struct Limits {
 pub fn limits(architecture: Architecture, output_scale: f32) -> Limits {
     let hidden = 127.0 / WEIGHT_ONE;
     let first = hidden * input_one(architecture.activation) / ACTIVATION_ONE;
-    let output = 127.0 * ACTIVATION_ONE / (OUTPUT_ONE * output_scale);
+    let output = match architecture.topology {
+        Topology::Direct => f32::from(i16::MAX) / direct_weight_one(architecture.activation, output_scale),
+        _ => 127.0 * ACTIVATION_ONE / (OUTPUT_ONE * output_scale),
+    };
     Limits { first, skip: first / output_scale.max(1.0), hidden, output }
 }
 
@@ -91,6 +95,9 @@ impl DenseParameters {
     pub fn initial(rng: &mut SplitMix64, architecture: Architecture) -> Self {
         let mut dense = Self::zeros(architecture);
         let mut fill = |weights: &mut [f32], inputs: usize| {
+            if weights.is_empty() {
+                return;
+            }
             let span = (inputs as f32).sqrt().recip();
             let (first, others) = weights.split_at_mut(weights.len() / architecture.buckets);
             first.fill_with(|| span * uniform(rng));

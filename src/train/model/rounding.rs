@@ -4,7 +4,7 @@
 //! The gradient bypasses the rounding and updates the exact parameter.
 
 use super::dense::DenseParameters;
-use super::shapes::{ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, first_weight_one, input_one};
+use super::shapes::{ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, direct_weight_one, first_weight_one, input_one};
 use crate::nnue::architecture::Topology;
 use crate::nnue::{Activation, Architecture};
 
@@ -40,7 +40,10 @@ impl Rounding {
             first,
             skip: first * self.output_scale,
             second: WEIGHT_ONE,
-            output: OUTPUT_ONE * self.output_scale / ACTIVATION_ONE,
+            output: match architecture.topology {
+                Topology::Direct => direct_weight_one(architecture.activation, self.output_scale),
+                _ => OUTPUT_ONE * self.output_scale / ACTIVATION_ONE,
+            },
         }
     }
 
@@ -51,7 +54,7 @@ impl Rounding {
         let scales = self.scales(architecture);
         round(&mut dense.transformer_bias, ACTIVATION_ONE);
         let [first, ..] = architecture.layers();
-        for (number, row) in dense.l1_weight.chunks_exact_mut(first.inputs).enumerate() {
+        for (number, row) in dense.l1_weight.chunks_exact_mut(first.inputs.max(1)).enumerate() {
             let skips = matches!(architecture.topology, Topology::Skip { .. }) && number % first.outputs == SKIP;
             round(row, if skips { scales.skip } else { scales.first });
         }
@@ -64,6 +67,11 @@ impl Rounding {
 /// Rounds a weight of the transformer's rows, real plus factor.
 pub fn row_weight(weight: f32) -> f32 {
     rounded(weight, ACTIVATION_ONE)
+}
+
+/// Whether the engine truncates products of units. Without hidden layers it does not.
+pub fn truncates_products(architecture: Architecture) -> bool {
+    architecture.activation == Activation::Pairwise && !architecture.is_direct()
 }
 
 /// Rounds a product of two clipped units down, as the engine truncates it. Units are integers in fixed point.

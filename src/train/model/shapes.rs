@@ -1,54 +1,26 @@
-//! Trainable net shapes: Zoothera's own architectures with two hidden layers of 32, and the scales of a net file.
-//!
-//! Types that keep a model for longer than a step (the model, the moments, checkpoints, the integer net) have their
-//! size at run time. Types that compute on it (kernels, snapshot, shards, trainer) have the width as a const
-//! parameter, so that every trip count is a compile-time constant. A run selects the width once, at its start.
+//! Trainable net shapes: Zoothera's own architectures, and the scales of a net file.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-#[cfg(any(test, feature = "gpu"))]
 use crate::nnue::Architecture;
+use crate::nnue::architecture::{MAX_WIDTH, WIDTH_STEP};
 use crate::nnue::features::attack_inputs::AttackInputs;
+use crate::nnue::layers::Direct;
 use crate::nnue::{Activation, Features};
 
-/// Passes the widths that code is compiled for to the macro `then`, preceded by the tokens in `given`.
-macro_rules! trainable_widths {
-    ($then:ident $(, $given:tt)*) => {
-        $then! { ($($given)*) 256 512 1024 1536 }
-    };
-}
-pub(in crate::train) use trainable_widths;
-
-/// Selects the instance of a function for the width of an architecture. Returns an error from the caller if nets of
-/// that width cannot be trained.
-macro_rules! of_width {
-    ($function:ident, $architecture:ident) => {
-        $crate::train::model::shapes::trainable_widths!(of_width, $function, $architecture)
-    };
-    (($function:ident $architecture:ident) $($l1:literal)+) => {
-        match $architecture.l1 {
-            $($l1 => $function::<$l1>,)+
-            _ => anyhow::bail!("{} cannot be trained", $architecture),
-        }
-    };
-}
-pub(in crate::train) use of_width;
-
-macro_rules! list {
-    (() $($l1:literal)+) => { [$($l1),+] };
+/// Returns the trainable widths, in ascending order: all that the engine plays.
+pub fn widths() -> impl Iterator<Item = usize> {
+    Architecture::widths()
 }
 
-/// The trainable widths, in ascending order.
-pub const WIDTHS: [usize; 4] = trainable_widths!(list);
-
-/// Returns every architecture that can be trained.
-#[cfg(any(test, feature = "gpu"))]
-pub fn all() -> impl Iterator<Item = Architecture> {
-    Architecture::own(&WIDTHS).filter_map(|own| own.trained())
+/// Returns the trainable widths as text.
+pub fn width_names() -> String {
+    format!("a multiple of {WIDTH_STEP} up to {MAX_WIDTH}")
 }
 
 /// Trainable kinds of features, by the name in the settings. Sets with fewer king buckets are selected by their number.
-const FEATURES: [(&str, Features); 2] = [("half-kp", Features::HalfKp), ("half-kav2-hm", Features::HalfKav2Hm)];
+const FEATURES: [(&str, Features); 3] =
+    [("half-kp", Features::HalfKp), ("half-kav2-hm", Features::HalfKav2Hm), ("chess768", Features::Chess768)];
 
 /// Trainable activations, by the name in the settings.
 pub const ACTIVATIONS: [(&str, Activation); 3] =
@@ -87,10 +59,10 @@ pub fn kind(features: Features) -> Features {
     FEATURES.iter().find(same).map_or(features, |&(_, of)| of)
 }
 
-/// Returns the trainable shapes as text: `HalfKP or HalfKAv2_hm of width 128, 256 or 512`.
+/// Returns the trainable shapes as text: `HalfKP or HalfKAv2_hm of a width that is a multiple of 64 up to 3072`.
 pub fn names() -> String {
     let sets = FEATURES.map(|(_, features)| features);
-    format!("{} of width {}", list(&sets), list(&WIDTHS))
+    format!("{} of a width that is {}", list(&sets), width_names())
 }
 
 /// Formats choices as `1, 2 or 3`.
@@ -103,23 +75,35 @@ pub fn list(choices: &[impl ToString]) -> String {
     }
 }
 
-/// Returns shapes for tests: every width and activation once, with few king buckets to save time, and two with attack
-/// inputs. The trainer's code depends only on the width and on whether there are attack inputs.
+/// Returns shapes for tests: every width, activation and kind of layers, with few king buckets to save time, and two
+/// with attack inputs.
 #[cfg(test)]
 pub fn for_tests() -> impl Iterator<Item = Architecture> {
-    let is_plain = |shape: &Architecture| shape.attacks == AttackInputs::None;
-    let attacks = all().filter(move |shape| !is_plain(shape) && shape.l1 == 256);
-    let attacks = attacks.filter(|shape| [1, 4].contains(&shape.features.set().kings));
-    all()
-        .filter(is_plain)
-        .filter(|shape| match (shape.l1, shape.activation) {
-            (256, Activation::Crelu) => shape.buckets == 8,
-            (256, Activation::Screlu) => shape.buckets == 1,
-            (256, _) => shape.features.set().kings == 4,
-            (1024, _) => shape.features.set().kings == 8,
-            _ => shape.features.set().kings == 1,
-        })
-        .chain(attacks)
+    use Activation::{Crelu, Pairwise, Screlu};
+    use Features::{Chess768, HalfKav2Hm1, HalfKav2Hm4, HalfKav2Hm8, HalfKp};
+    let of = |features, l1, activation, hidden, buckets| {
+        let psqt = activation == Pairwise && hidden != [0, 0];
+        Architecture::of_settings(features, l1, activation, hidden, buckets, psqt).expect("a supported shape")
+    };
+    let skip = |features, l1| of(features, l1, Pairwise, [16, 32], 8);
+    let with_attacks = [HalfKav2Hm1, HalfKav2Hm4]
+        .map(|features| skip(features, 256).with_attacks(AttackInputs::ToEnemy).expect("a shape with attack inputs"));
+    let plain = [
+        of(HalfKp, 256, Crelu, [32, 32], 8),
+        of(HalfKp, 256, Screlu, [32, 32], 1),
+        of(Chess768, 256, Crelu, [16, 32], 3),
+        of(Chess768, 256, Screlu, [0, 0], 1),
+        of(HalfKav2Hm1, 256, Crelu, [0, 0], 16),
+        of(HalfKav2Hm1, 512, Pairwise, [0, 0], 2),
+        of(Chess768, 64, Screlu, [0, 0], 1),
+        of(Chess768, 192, Screlu, [8, 32], 2),
+        skip(HalfKav2Hm1, 320),
+        skip(HalfKav2Hm4, 256),
+        skip(HalfKav2Hm1, 512),
+        skip(HalfKav2Hm8, 1024),
+        skip(HalfKav2Hm1, 1536),
+    ];
+    plain.into_iter().chain(with_attacks)
 }
 
 // Outputs of the first dense layer in a net with a skip connection: squares, clipped sums, and the skip output.
@@ -185,6 +169,22 @@ pub fn input_one(activation: Activation) -> f32 {
     }
 }
 
+/// Integer value that represents an output of 1.0 in the sums of a net without hidden layers, whose outputs are
+/// multiplied by `output_scale`.
+pub fn direct_sum_one(activation: Activation, output_scale: f32) -> f32 {
+    OUTPUT_ONE * output_scale * (1 << Direct::shift(activation)) as f32
+}
+
+/// Integer value that represents a weight of 1.0 from a unit to the output in a net without hidden layers.
+pub fn direct_weight_one(activation: Activation, output_scale: f32) -> f32 {
+    let unit = match activation {
+        Activation::Crelu => ACTIVATION_ONE,
+        // Not truncated.
+        Activation::Screlu | Activation::Pairwise | Activation::WidePairwise => ACTIVATION_ONE * ACTIVATION_ONE,
+    };
+    direct_sum_one(activation, output_scale) / unit
+}
+
 /// Integer value that represents a first-layer weight of 1.0. The layer's sums are 127 * 64 for 1.0.
 pub fn first_weight_one(activation: Activation) -> f32 {
     WEIGHT_ONE * ACTIVATION_ONE / input_one(activation)
@@ -196,15 +196,16 @@ mod tests {
 
     #[test]
     fn command_line_offers_trainable_shapes() {
+        let all: Vec<Architecture> = Architecture::own(&[64]).filter_map(|own| own.trained()).collect();
         for (_, features) in FEATURES {
-            assert!(all().any(|shape| shape.features == features));
+            assert!(all.iter().any(|shape| shape.features == features));
         }
-        assert!(all().all(|shape| FEATURES.iter().any(|&(_, of)| of == kind(shape.features))));
+        assert!(all.iter().all(|shape| FEATURES.iter().any(|&(_, of)| of == kind(shape.features))));
         for (name, activation) in ACTIVATIONS {
-            assert!(all().any(|shape| shape.activation == activation));
+            assert!(all.iter().any(|shape| shape.activation == activation));
             assert_eq!(name, activation.to_string());
         }
-        assert!(all().all(|shape| ACTIVATIONS.iter().any(|&(_, of)| of == shape.activation)));
-        assert_eq!(names(), "HalfKP or HalfKAv2_hm of width 256, 512, 1024 or 1536");
+        assert!(all.iter().all(|shape| ACTIVATIONS.iter().any(|&(_, of)| of == shape.activation)));
+        assert_eq!(names(), "HalfKP, HalfKAv2_hm or Chess768 of a width that is a multiple of 64 up to 3072");
     }
 }

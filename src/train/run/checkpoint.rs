@@ -358,7 +358,7 @@ mod tests {
         let mut moments = Moments::zeros(architecture);
         moments.steps = 77;
         moments.first.0[5] = 0.5;
-        moments.second.1.l1_bias[3] = -0.25;
+        moments.second.1.transformer_bias[3] = -0.25;
         let state = RunState {
             config: Config::default().with_shape(architecture),
             shown: 5000,
@@ -392,9 +392,9 @@ mod tests {
         assert_eq!(parameters.average.as_ref().map(|a| a.count), Some(2));
         assert_eq!(parameters.moments.steps, 77);
         assert_eq!(parameters.moments.first.0[5], 0.5);
-        assert_eq!(parameters.moments.second.1.l1_bias[3], -0.25);
+        assert_eq!(parameters.moments.second.1.transformer_bias[3], -0.25);
         let result = parameters.into_result();
-        assert_eq!(result.dense.l1_bias[3], model.dense.l1_bias[3] / 2.0);
+        assert_eq!(result.dense.transformer_bias[3], model.dense.transformer_bias[3] / 2.0);
 
         let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(&[0]).unwrap();

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::events::LogKind;
-use super::shape::Preset;
+use super::shape::{Layers, Preset};
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture, Features};
 use crate::train::model::shapes;
@@ -166,10 +166,14 @@ settings! {
         /// one output of the first layer
         #[arg(value_parser = shapes::activations())]
         activation: Activation = Activation::Crelu, "that of the shape";
+        /// Outputs of the two hidden layers: 8,32, 16,32 or 32,32, with pairwise products 16,32; or none, for weights
+        /// of 16 bits from the accumulators to the output
+        #[arg(value_name = "LAYERS")]
+        layers: Layers = Layers::Usual, "that of the shape";
         /// Piece-square outputs that bypass the layers, one for each of eight buckets
         #[arg(num_args = 0..=1, default_missing_value = "true")]
         psqt: bool = false, "that of the shape";
-        /// Layer stacks, selected by the number of pieces: 1 or 8
+        /// Layer stacks, selected by the number of pieces: 1 to 16; with piece-square outputs 8
         buckets: usize = 1, "that of the shape";
         /// Attack inputs with half-kav2-hm: `to-enemy` for the kind of each attacker, and the kind and square of the
         /// enemy piece that it attacks
@@ -252,7 +256,7 @@ settings! {
 
 /// Returns the help of `l1`, with the trainable widths.
 fn width_help() -> String {
-    format!("Width of an accumulator: {} [default: that of the shape]", shapes::names())
+    format!("Width of an accumulator: {} [default: that of the shape]", shapes::width_names())
 }
 
 fn default_threads() -> usize {
@@ -272,6 +276,7 @@ const FIXED: &[&str] = &[
     "king-buckets",
     "l1",
     "activation",
+    "layers",
     "psqt",
     "buckets",
     "seed",
@@ -427,7 +432,9 @@ impl Config {
     /// Names and values of all settings, as the user types them. Settings can spell the same shape in two ways; the
     /// values have one of them.
     pub fn values(&self) -> Vec<(String, String)> {
-        let config = self.architecture().map_or(self.clone(), |shape| self.clone().with_shape(shape));
+        let config = self
+            .architecture()
+            .map_or(self.clone(), |shape| Self { layers: Layers::of(shape.hidden), ..self.clone().with_shape(shape) });
         // As text, because numbers of 32 bits get more digits as JSON values.
         let json = serde_json::to_string(&config).unwrap_or_default();
         let values: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&json).unwrap_or_default();
@@ -567,7 +574,7 @@ mod tests {
             ("king-buckets is 5, but must be 1, 4, 8, 16 or 32", "features = 'half-kav2-hm'\nking-buckets = 5"),
             ("psqt is true", "psqt = true"),
             (
-                "buckets is 1, but must be 8 with HalfKAv2_hm and psqt",
+                "buckets is 1, but must be 8 with HalfKAv2_hm, activation pairwise and layers 16,32, and psqt",
                 "features = 'half-kav2-hm'\nl1 = 1024\nactivation = 'pairwise'\npsqt = true",
             ),
         ] {

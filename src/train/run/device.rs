@@ -7,7 +7,6 @@ use super::config::Config;
 use crate::gpu::Device;
 use crate::nnue::Architecture;
 use crate::train::gpu;
-use crate::train::model::shapes::of_width;
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
 use crate::train::step::stepper::Stepper;
 use crate::train::step::{Trainer, TrainerSize};
@@ -49,16 +48,9 @@ impl Device {
 
 /// Returns the trainer on the processor.
 fn cpu(config: &Config, parameters: Parameters) -> Result<Box<dyn Stepper>> {
-    let architecture = parameters.model.architecture;
-    let boxed = of_width!(boxed, architecture);
-    boxed(config, parameters)
-}
-
-/// Returns the trainer on the processor with the width as a const parameter.
-fn boxed<const L1: usize>(config: &Config, parameters: Parameters) -> Result<Box<dyn Stepper>> {
     let optimiser = Optimiser::new(settings(config), parameters.moments);
     let size = TrainerSize { threads: config.threads, batch: config.batch };
-    let mut trainer = Trainer::<L1>::new(parameters.model, optimiser, config.last_loss(), size)?;
+    let mut trainer = Trainer::new(parameters.model, optimiser, config.last_loss(), size)?;
     trainer.average = parameters.average;
     Ok(Box::new(trainer))
 }

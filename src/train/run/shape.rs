@@ -2,10 +2,12 @@
 //!
 //! Settings for single parts override it.
 
+use std::fmt;
 use std::path::Path;
+use std::str::FromStr;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::checkpoint;
 use super::config::{Config, Overrides};
@@ -32,10 +34,86 @@ pub enum Preset {
     Sf15_1,
 }
 
+/// The hidden layers of a net.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Layers {
+    /// Those of the published nets with the activation: 16,32 after pairwise products, otherwise 32,32
+    Usual,
+    /// None
+    Direct,
+    /// Two with these numbers of outputs
+    Two(usize, usize),
+}
+
+/// All hidden layers of trainable nets.
+const LAYERS: [[usize; 2]; 4] = [[0, 0], [8, 32], [16, 32], [32, 32]];
+
+impl Layers {
+    /// Returns the layers with these outputs; zeros stand for none.
+    pub fn of(hidden: [usize; 2]) -> Self {
+        match hidden {
+            [0, 0] => Self::Direct,
+            [first, second] => Self::Two(first, second),
+        }
+    }
+
+    /// Returns the outputs of the layers after an activation; zeros without hidden layers.
+    fn hidden(self, activation: Activation) -> [usize; 2] {
+        match self {
+            Self::Usual if activation.is_pairwise() => [16, 32],
+            Self::Usual => [32, 32],
+            Self::Direct => [0, 0],
+            Self::Two(first, second) => [first, second],
+        }
+    }
+}
+
+impl fmt::Display for Layers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usual => f.write_str("usual"),
+            Self::Direct => f.write_str("none"),
+            Self::Two(first, second) => write!(f, "{first},{second}"),
+        }
+    }
+}
+
+impl FromStr for Layers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let two = || {
+            let (first, second) = text.split_once(',')?;
+            let outputs = [first, second].map(|number| number.trim().parse().ok().filter(|&number| number > 0));
+            Some(Self::Two(outputs[0]?, outputs[1]?))
+        };
+        match text.trim() {
+            "usual" => Ok(Self::Usual),
+            "none" => Ok(Self::Direct),
+            _ => two().ok_or_else(|| format!("{text} is neither two numbers of outputs, such as 16,32, nor none")),
+        }
+    }
+}
+
+impl From<Layers> for String {
+    fn from(layers: Layers) -> Self {
+        layers.to_string()
+    }
+}
+
+impl TryFrom<String> for Layers {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
 impl Preset {
     /// Returns the shape.
     pub fn architecture(self) -> Architecture {
-        let pairwise = |features, l1| Architecture::of_settings(features, l1, Activation::Pairwise, 8, true);
+        let pairwise = |features, l1| Architecture::of_settings(features, l1, Activation::Pairwise, [16, 32], 8, true);
         let found = match self {
             Self::Default => pairwise(Features::HalfKav2Hm8, 1024),
             Self::Small => pairwise(Features::HalfKav2Hm8, 256),
@@ -68,8 +146,11 @@ pub fn base(settings: &Overrides, resume: bool, init: Option<&Path>) -> Result<A
             Ok(read_net(init)?.1)
         };
     }
-    // Every other shape has parts that do not fit HalfKP.
-    let preset = if settings.features == Some(Features::HalfKp) { Preset::Sf12 } else { Preset::Default };
+    // Every other shape has parts that do not fit these sets.
+    let preset = match settings.features {
+        Some(Features::HalfKp | Features::Chess768) => Preset::Sf12,
+        _ => Preset::Default,
+    };
     Ok(preset.architecture())
 }
 
@@ -80,8 +161,7 @@ pub fn base(settings: &Overrides, resume: bool, init: Option<&Path>) -> Result<A
 pub fn read_net(path: &Path) -> Result<(Network, Architecture)> {
     let net =
         Network::from_file(path).with_context(|| format!("{} is neither a checkpoint nor a net", path.shown()))?;
-    let trained = net.architecture().trained().filter(|trained| shapes::WIDTHS.contains(&trained.l1));
-    let Some(architecture) = trained else {
+    let Some(architecture) = net.architecture().trained() else {
         bail!(
             "{} is {}, which cannot be trained; trainable shapes: {}",
             path.shown(),
@@ -95,9 +175,9 @@ pub fn read_net(path: &Path) -> Result<(Network, Architecture)> {
 impl Overrides {
     /// Removes the shape and all its parts.
     pub fn clear_shape(&mut self) {
-        let Self { shape, features, king_buckets, l1, activation, psqt, buckets, attacks, .. } = self;
+        let Self { shape, features, king_buckets, l1, activation, layers, psqt, buckets, attacks, .. } = self;
         (*shape, *features, *king_buckets, *l1) = (None, None, None, None);
-        (*activation, *psqt, *buckets, *attacks) = (None, None, None, None);
+        (*activation, *layers, *psqt, *buckets, *attacks) = (None, None, None, None, None);
     }
 }
 
@@ -106,11 +186,15 @@ impl Config {
     pub fn with_shape(self, shape: Architecture) -> Self {
         let features = shapes::kind(shape.features);
         let (_, king_buckets) = shape.features.code();
+        let layers = Layers::of(shape.hidden);
+        // So that a setting of the activation alone takes the usual layers with it.
+        let is_usual = layers.hidden(shape.activation) == Layers::Usual.hidden(shape.activation);
         Self {
             features,
             king_buckets: king_buckets as usize,
             l1: shape.l1,
             activation: shape.activation,
+            layers: if is_usual { Layers::Usual } else { layers },
             psqt: shape.psqt > 0,
             buckets: shape.buckets,
             attacks: shape.attacks,
@@ -125,34 +209,32 @@ impl Config {
     pub fn architecture(&self) -> Result<Architecture> {
         let of = Architecture::of_settings;
         let (features, psqt) = (self.king_features()?, self.psqt);
-        if !shapes::WIDTHS.contains(&self.l1) {
-            bail!("l1 is {}, but must be {}", self.l1, shapes::list(&shapes::WIDTHS));
+        if !shapes::widths().any(|l1| l1 == self.l1) {
+            bail!("l1 is {}, but must be {}", self.l1, shapes::width_names());
         }
-        let error = match of(features, self.l1, self.activation, self.buckets, psqt) {
+        let hidden = self.layers.hidden(self.activation);
+        let error = match of(features, self.l1, self.activation, hidden, self.buckets, psqt) {
             Ok(architecture) => return self.with_attacks(architecture),
             Err(error) => error,
         };
-        let activation = self.activation;
-        let (setting, found) = match error.what {
-            "features" => ("features", features.to_string()),
-            "activation" => ("activation", activation.to_string()),
-            "piece-square values" => bail!(
-                "psqt is {psqt}, which is not supported for {features} with l1 {} and activation {activation}",
-                self.l1
-            ),
-            what => (what, error.found.to_string()),
-        };
-        let name = |&code: &u32| match error.what {
-            "activation" => shapes::ACTIVATIONS
-                .iter()
-                .find(|&&(_, activation)| activation as u32 == code)
-                .map_or(code.to_string(), |(name, _)| (*name).to_owned()),
-            _ => code.to_string(),
-        };
-        let supported: Vec<String> = error.supported.iter().map(name).collect();
-        let supported = shapes::list(&supported);
-        let psqt = if psqt && setting == "buckets" { " and psqt" } else { "" };
-        bail!("{setting} is {found}, but must be {supported} with {features}{psqt}")
+        let (activation, layers) = (self.activation, Layers::of(hidden));
+        let with = format!("{features}, activation {activation} and layers {layers}");
+        match error.what {
+            "first layer" | "second layer" => {
+                let is_possible = |&hidden: &[usize; 2]| {
+                    [(8, true), (1, false)]
+                        .iter()
+                        .any(|&(n, psqt)| of(features, self.l1, activation, hidden, n, psqt).is_ok())
+                };
+                let choices: Vec<Layers> = LAYERS.into_iter().filter(is_possible).map(Layers::of).collect();
+                let choices = choices.iter().map(|layers| layers.to_string()).collect::<Vec<_>>().join(" or ");
+                bail!("layers is {layers}, but must be {choices} with {features} and activation {activation}")
+            }
+            "piece-square values" => bail!("psqt is {psqt}, but must be {} with {with}", !psqt),
+            "buckets" if psqt => bail!("buckets is {}, but must be 8 with {with}, and psqt", self.buckets),
+            "buckets" => bail!("buckets is {}, but must be 1 to 16 with {with}", self.buckets),
+            _ => Err(error.into()),
+        }
     }
 
     /// Returns a shape with the configured attack inputs.

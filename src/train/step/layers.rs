@@ -3,13 +3,14 @@
 use rayon::prelude::*;
 
 use super::loss::Loss;
-use super::row_index::{Deltas, FIXED_ONE, FixedRow, GROUP, Hidden, InputMajor, Inputs, LANES, Row, Tile};
+use super::row_index::{Aligned, FIXED_ONE, GROUP, Hidden, LANES, Tile};
 use super::simd::{FirstLayerGradient, Kernels, Units};
 use super::transformer::PsqtRows;
 use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::{Activation, Architecture};
 use crate::train::model::Model;
 use crate::train::model::dense::DenseParameters;
+use crate::train::model::rounding;
 use crate::train::model::rows::layout;
 use crate::train::model::shapes::{ACTIVATION_ONE, HIDDEN};
 use crate::train::samples::active::Active;
@@ -17,37 +18,40 @@ use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// Context shared by all shards of a batch.
 #[derive(Clone, Copy)]
-pub struct StepContext<'a, const L1: usize> {
+pub struct StepContext<'a> {
     /// The model.
-    pub snapshot: &'a Snapshot<L1>,
+    pub snapshot: &'a Snapshot,
     /// The loss to minimise.
     pub loss: Loss,
     /// The kernels.
     pub kernels: Kernels,
 }
 
-/// Buffers for the passes of a group. The inputs are aligned to a cache line for the kernels' vectors.
-#[repr(C, align(64))]
-pub struct Buffers<const L1: usize> {
-    inputs: [Inputs<L1>; GROUP],
+/// Buffers for the passes of a group. A position has the numbers of both accumulators one after the other, the side to
+/// move's first.
+pub struct Buffers {
+    /// Width of an accumulator.
+    width: usize,
+    /// Activated accumulators, or the products of both in the first half of a position's row.
+    inputs: Aligned,
     /// Number of positions of the group.
     count: usize,
     /// With pairwise products: the clipped accumulators, and the deltas of the products.
-    clipped: [Inputs<L1>; GROUP],
-    product_deltas: [Row<L1>; GROUP],
-    /// Deltas of the accumulators. With pairwise products only the first entry is used, by one position at a time.
-    accumulator_deltas: [Deltas<L1>; GROUP],
+    clipped: Aligned,
+    product_deltas: Aligned,
+    /// Deltas of the accumulators (derivatives of the loss by their sums). With pairwise products only the first row is
+    /// used, by one position at a time.
+    accumulator_deltas: Aligned,
     sums: [Hidden; GROUP],
     deltas: [Hidden; GROUP],
     upper: [UpperActivations; GROUP],
 }
 
 /// Gradients summed over a shard, in the layouts of the kernels.
-#[repr(C, align(64))]
-pub struct Gradient<const L1: usize> {
+pub struct Gradient {
     architecture: Architecture,
     /// Deltas of the accumulators. The sum over both sides is the gradient of the transformer's bias.
-    accumulators: Inputs<L1>,
+    accumulators: Aligned,
     stacks: Vec<StackGradient>,
 }
 
@@ -64,7 +68,13 @@ impl StackGradient {
 
     /// Adds this gradient to stack `number` of `total`.
     fn add_to(&self, architecture: Architecture, number: usize, total: &mut DenseParameters) {
-        let [first, second, _] = architecture.layers();
+        let [first, second, last] = architecture.layers();
+        if architecture.is_direct() {
+            let weights = &mut total.output_weight[last.inputs * number..][..last.inputs];
+            weights.chunks_exact_mut(LANES).zip(&self.l1).for_each(|(sums, tile)| add(sums, &tile.0[0]));
+            total.output_bias[number] += self.upper.output_bias;
+            return;
+        }
         let units = first.outputs * number..first.outputs * (number + 1);
         let weights = &mut total.l1_weight[first.inputs * units.start..first.inputs * units.end];
         for (output, sums) in weights.chunks_exact_mut(first.inputs).enumerate() {
@@ -83,14 +93,18 @@ impl StackGradient {
     }
 }
 
-impl<const L1: usize> Buffers<L1> {
-    pub fn zeros() -> Self {
+impl Buffers {
+    pub fn zeros(architecture: Architecture) -> Self {
+        let width = architecture.l1;
+        // Only nets with products need their buffers.
+        let products = if architecture.activation == Activation::Pairwise { GROUP * width } else { 0 };
         Self {
-            inputs: [[[0.0; L1]; 2]; GROUP],
+            width,
+            inputs: Aligned::zeros(GROUP * 2 * width),
             count: 0,
-            clipped: [[[0.0; L1]; 2]; GROUP],
-            product_deltas: [[0.0; L1]; GROUP],
-            accumulator_deltas: [[[0.0; L1]; 2]; GROUP],
+            clipped: Aligned::zeros(2 * products),
+            product_deltas: Aligned::zeros(products),
+            accumulator_deltas: Aligned::zeros(GROUP * 2 * width),
             sums: [[0.0; HIDDEN]; GROUP],
             deltas: [[0.0; HIDDEN]; GROUP],
             upper: [UpperActivations::default(); GROUP],
@@ -106,7 +120,7 @@ impl<const L1: usize> Buffers<L1> {
     /// stale values, which are not used.
     pub fn forward<'a>(
         &mut self,
-        context: StepContext<L1>,
+        context: StepContext,
         stack: usize,
         actives: impl ExactSizeIterator<Item = Active<'a>>,
     ) {
@@ -116,19 +130,27 @@ impl<const L1: usize> Buffers<L1> {
         self.count = actives.len();
         let are_products = activation == Activation::Pairwise;
         let clipped = if are_products { &mut self.clipped } else { &mut self.inputs };
-        for (active, inputs) in actives.zip(clipped) {
-            for (side, half) in inputs.iter_mut().enumerate() {
+        let row = 2 * self.width;
+        for (active, inputs) in actives.zip(clipped.chunks_exact_mut(row)) {
+            for (side, half) in inputs.chunks_exact_mut(row / 2).enumerate() {
                 let (bias, rows) = (&snapshot.bias, &snapshot.rows);
                 kernels.accumulate(activation, bias, rows, active.side(side), half);
             }
         }
-        let truncate = snapshot.is_rounded;
+        let truncate = snapshot.is_rounded && rounding::truncates_products(architecture);
         if are_products {
-            let pairs = self.clipped.iter().zip(&mut self.inputs);
+            let pairs = self.clipped.chunks_exact(row).zip(self.inputs.chunks_exact_mut(row));
             let pairs = pairs.take(self.count);
-            pairs.for_each(|(clipped, inputs)| kernels.products(clipped, truncate, &mut inputs[0]));
+            pairs.for_each(|(clipped, inputs)| kernels.products(clipped, truncate, &mut inputs[..row / 2]));
         }
         let weights = &snapshot.stacks[stack];
+        if architecture.is_direct() {
+            for (inputs, out) in self.inputs.chunks_exact(row).zip(&mut self.upper).take(self.count) {
+                let inputs = &inputs[..weights.direct.len()];
+                out.output = weights.upper.output_bias + kernels.dot(inputs, &weights.direct);
+            }
+            return;
+        }
         let outputs = architecture.layers()[0].outputs;
         kernels.first_layer(outputs, &self.inputs, &weights.l1, &weights.l1_bias, &mut self.sums);
         match architecture.topology {
@@ -144,53 +166,60 @@ impl<const L1: usize> Buffers<L1> {
     /// group and the deltas of its accumulators.
     pub fn backward(
         &mut self,
-        context: StepContext<L1>,
+        context: StepContext,
         stack: usize,
         penalty: f32,
         deltas: &[f32; GROUP],
-        gradient: &mut Gradient<L1>,
-        mut store: impl FnMut(usize, &Deltas<L1>),
+        gradient: &mut Gradient,
+        mut store: impl FnMut(usize, &[f32]),
     ) {
         let Gradient { accumulators, stacks, .. } = gradient;
         let (kernels, architecture) = (context.kernels, context.snapshot.architecture);
         let (weights, sums) = (&context.snapshot.stacks[stack], &mut stacks[stack]);
         let (upper, out) = (&weights.upper, &mut self.deltas);
         match architecture.topology {
+            Topology::Direct => {
+                sums.upper.output_bias += deltas.iter().sum::<f32>();
+                out.iter_mut().zip(deltas).for_each(|(out, &delta)| out[0] = delta);
+            }
             Topology::Skip { .. } => {
                 kernels.upper_skip_backward(upper, &self.upper, deltas, &mut sums.upper, out);
             }
             _ => kernels.upper_backward(upper, &self.upper, deltas, &mut sums.upper, out),
         }
+        let row = 2 * self.width;
         let (inputs, deltas, tiles) = (&self.inputs, &self.deltas, &weights.l1_tiles);
-        let outputs = architecture.layers()[0].outputs;
+        // The output is the only one of a net without hidden layers.
+        let outputs = architecture.layers()[0].outputs.max(1);
         let units = Units { activation: architecture.activation, outputs, penalty };
         if architecture.activation != Activation::Pairwise {
             let totals = FirstLayerGradient { weights: &mut sums.l1, accumulators };
-            let out = &mut self.accumulator_deltas[..self.count];
+            let out = &mut self.accumulator_deltas[..self.count * row];
             kernels.first_layer_backward(units, inputs, deltas, tiles, totals, out);
-            out.iter().enumerate().for_each(|(at, deltas)| store(at, deltas));
+            out.chunks_exact(row).enumerate().for_each(|(at, deltas)| store(at, deltas));
             return;
         }
         let products = &mut self.product_deltas;
         kernels.first_layer_deltas(units, inputs, deltas, tiles, &mut sums.l1, products);
         // One buffer for all positions, so that it stays in the first-level cache.
-        let out = &mut self.accumulator_deltas[0];
-        for (at, (clipped, deltas)) in self.clipped.iter().zip(products).take(self.count).enumerate() {
+        let out = &mut self.accumulator_deltas[..row];
+        let positions = self.clipped.chunks_exact(row).zip(products.chunks_exact(row / 2));
+        for (at, (clipped, deltas)) in positions.take(self.count).enumerate() {
             kernels.products_backward(clipped, deltas, accumulators, out);
             store(at, out);
         }
     }
 }
 
-impl<const L1: usize> Gradient<L1> {
+impl Gradient {
     pub fn zeros(architecture: Architecture) -> Self {
         let stacks = (0..architecture.buckets).map(|_| StackGradient::zeros(architecture));
-        Self { architecture, accumulators: [[0.0; L1]; 2], stacks: stacks.collect() }
+        Self { architecture, accumulators: Aligned::zeros(2 * architecture.l1), stacks: stacks.collect() }
     }
 
     /// Adds this gradient to `total`.
     pub fn add_to(&self, total: &mut DenseParameters) {
-        for half in &self.accumulators {
+        for half in self.accumulators.chunks_exact(self.architecture.l1) {
             add(&mut total.transformer_bias, half);
         }
         for (number, stack) in self.stacks.iter().enumerate() {
@@ -200,7 +229,7 @@ impl<const L1: usize> Gradient<L1> {
 
     /// Sets the gradient to zero in place.
     pub fn clear(&mut self) {
-        self.accumulators = [[0.0; L1]; 2];
+        self.accumulators.fill(0.0);
         for stack in &mut self.stacks {
             stack.l1.fill(Tile::ZERO);
             stack.upper = UpperGradient::default();
@@ -287,15 +316,15 @@ pub struct UpperGradient {
 // then costs one 16-bit addition per weight instead of two 32-bit ones, and reads a quarter of the memory.
 
 /// All parameters of the passes.
-pub struct Snapshot<const L1: usize> {
+pub struct Snapshot {
     /// The model's shape.
     pub architecture: Architecture,
-    /// `[kings][piece rows][L1]`, real plus factor; then `[attack inputs][L1]`.
+    /// `[kings][piece rows][width]`, real plus factor; then `[attack inputs][width]`.
     pub rows: Zeroed<i16>,
     /// The transformer's bias.
-    pub bias: FixedRow<L1>,
+    pub bias: Vec<i16>,
     /// The stacks of dense layers.
-    pub stacks: Vec<LayerStack<L1>>,
+    pub stacks: Vec<LayerStack>,
     /// The piece-square values of the rows, real plus factor.
     pub psqt: PsqtRows,
     /// Whether all parameters are rounded as in a net file; products of accumulators are then truncated too.
@@ -303,25 +332,27 @@ pub struct Snapshot<const L1: usize> {
 }
 
 /// A stack of dense layers.
-pub struct LayerStack<const L1: usize> {
-    /// First layer, for the forward pass: a table for each side, or one for the products of both.
-    pub l1: Box<[InputMajor<L1>]>,
+pub struct LayerStack {
+    /// First layer, for the forward pass: one row per input.
+    pub l1: Box<[Hidden]>,
     /// First layer, for the backward pass.
     pub l1_tiles: Box<[Tile]>,
     /// First layer's biases.
     pub l1_bias: Hidden,
     /// The layers after the first.
     pub upper: UpperWeights,
+    /// Weights of the output in a net without hidden layers, for the forward pass.
+    pub direct: Vec<f32>,
 }
 
-impl<const L1: usize> Snapshot<L1> {
+impl Snapshot {
     /// Creates a snapshot with the dense tensors of `model`, and rows of zeros.
     pub fn new(model: &Model) -> Self {
         let architecture = model.architecture;
         let mut snapshot = Self {
             architecture,
-            rows: zeroed_slice_or_abort(layout(architecture).active_rows() * L1),
-            bias: [0; L1],
+            rows: zeroed_slice_or_abort(layout(architecture).active_rows() * architecture.l1),
+            bias: vec![0; architecture.l1],
             stacks: (0..architecture.buckets).map(|_| LayerStack::zeros(architecture)).collect(),
             psqt: PsqtRows::zeros(architecture),
             is_rounded: false,
@@ -334,12 +365,11 @@ impl<const L1: usize> Snapshot<L1> {
     pub fn take(&mut self, kernels: Kernels, model: &Model, selected: impl Fn(usize) -> bool + Sync) {
         self.take_dense(model);
         let (layout, is_rounded) = (layout(self.architecture), self.is_rounded);
-        self.rows.as_chunks_mut::<L1>().0.par_iter_mut().enumerate().for_each(|(row, out)| {
+        let zeros = vec![0.0; layout.width];
+        self.rows.par_chunks_exact_mut(layout.width).enumerate().for_each(|(row, out)| {
             if selected(row) {
                 let (real, factor) = layout.entries(&model.transformer, row);
-                let zeros = &const { [0.0; L1] };
-                let factor = factor.map_or(zeros, as_row);
-                kernels.fold(as_row(real), factor, out);
+                kernels.fold(real, factor.unwrap_or(&zeros), out);
                 if is_rounded {
                     round(out);
                 }
@@ -360,13 +390,8 @@ impl<const L1: usize> Snapshot<L1> {
     }
 }
 
-/// Returns an entry of the transformer's table as a row.
-fn as_row<const L1: usize>(entry: &[f32]) -> &Row<L1> {
-    entry.first_chunk().expect("an entry has the width of the net")
-}
-
 /// Rounds a row to the precision of the file.
-fn round<const L1: usize>(row: &mut FixedRow<L1>) {
+fn round(row: &mut [i16]) {
     /// Units of the row per unit of the file.
     const STEP: i16 = (FIXED_ONE / ACTIVATION_ONE) as i16;
     for weight in row {
@@ -374,20 +399,31 @@ fn round<const L1: usize>(row: &mut FixedRow<L1>) {
     }
 }
 
-impl<const L1: usize> LayerStack<L1> {
+impl LayerStack {
     fn zeros(architecture: Architecture) -> Self {
         let inputs = architecture.inputs();
+        let rows = if architecture.is_direct() { 0 } else { inputs };
         Self {
-            l1: vec![[[0.0; HIDDEN]; L1]; inputs / L1].into(),
+            l1: vec![[0.0; HIDDEN]; rows].into(),
             l1_tiles: vec![Tile::ZERO; Tile::count(inputs)].into(),
             l1_bias: [0.0; HIDDEN],
             upper: UpperWeights::default(),
+            direct: Vec::new(),
         }
     }
 
     /// Copies stack `number`. Outputs that the first layer does not have stay zero.
     fn take(&mut self, architecture: Architecture, dense: &DenseParameters, number: usize) {
-        let [first, ..] = architecture.layers();
+        let [first, _, last] = architecture.layers();
+        if architecture.is_direct() {
+            let weights = &dense.output_weight[last.inputs * number..][..last.inputs];
+            self.direct.clear();
+            self.direct.extend_from_slice(weights);
+            let tiles = self.l1_tiles.iter_mut().zip(weights.as_chunks().0);
+            tiles.for_each(|(tile, weights)| tile.0[0] = *weights);
+            self.upper.output_bias = dense.output_bias[number];
+            return;
+        }
         let rows = first.outputs * number..first.outputs * (number + 1);
         self.l1_bias[..first.outputs].copy_from_slice(&dense.l1_bias[rows.clone()]);
         let weights = &dense.l1_weight[first.inputs * rows.start..first.inputs * rows.end];
@@ -395,7 +431,7 @@ impl<const L1: usize> LayerStack<L1> {
             for (tile, weights) in weights.as_chunks::<LANES>().0.iter().enumerate() {
                 self.l1_tiles[tile].0[output] = *weights;
             }
-            for (row, &weight) in self.l1.as_flattened_mut().iter_mut().zip(weights) {
+            for (row, &weight) in self.l1.iter_mut().zip(weights) {
                 row[output] = weight;
             }
         }

@@ -15,7 +15,7 @@ mod simd;
 pub(super) mod stepper;
 mod transformer;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -52,7 +52,7 @@ pub(super) struct TrainerSize {
 /// A step has five parallel phases. The threads find the features of their shards; the active rows are folded; the
 /// threads run their shards forward and backward; the gradients of the rows are summed; the optimiser updates the rows.
 /// Gradients are summed shard by shard, so the result depends on the number of threads, but not on their timing.
-pub(super) struct Trainer<const L1: usize> {
+pub(super) struct Trainer {
     /// The current model.
     pub model: Model,
     /// The optimiser with its moments.
@@ -63,24 +63,19 @@ pub(super) struct Trainer<const L1: usize> {
     pub loss: Loss,
     kernels: Kernels,
     pool: ThreadPool,
-    snapshot: Snapshot<L1>,
-    shards: Vec<Shard<L1>>,
+    snapshot: Snapshot,
+    shards: Vec<Shard>,
     transformer: TransformerGradient,
     /// Maximum number of positions of a batch.
     batch: usize,
 }
 
-impl<const L1: usize> Trainer<L1> {
+impl Trainer {
     /// Creates a trainer of `model`.
     ///
     /// # Errors
-    /// Fails if the model has another width or the threads cannot be started.
+    /// Fails if the threads cannot be started.
     pub fn new(model: Model, optimiser: Optimiser, loss: Loss, size: TrainerSize) -> Result<Self> {
-        ensure!(
-            model.architecture.l1 == L1,
-            "the model has width {}, but the trainer has width {L1}",
-            model.architecture.l1
-        );
         let architecture = model.architecture;
         Ok(Self {
             snapshot: Snapshot::new(&model),
@@ -176,7 +171,7 @@ impl<const L1: usize> Trainer<L1> {
     }
 }
 
-impl<const L1: usize> Stepper for Trainer<L1> {
+impl Stepper for Trainer {
     fn step(&mut self, batch: &[Sample], rate: f32) -> Result<Vec<f32>> {
         Ok(vec![self.step(batch, rate)])
     }
@@ -211,7 +206,7 @@ fn result<'a>(model: &'a Model, average: Option<&'a Average>) -> &'a Model {
 }
 
 /// Whether a position of the batch uses a row of the transformer.
-fn is_used<const L1: usize>(shards: &[Shard<L1>], row: usize) -> bool {
+fn is_used(shards: &[Shard], row: usize) -> bool {
     shards.iter().any(|shard| shard.index.uses(row))
 }
 
@@ -236,7 +231,7 @@ fn thread_pool(threads: usize) -> Result<ThreadPool> {
 }
 
 /// Returns the sum of the losses of `records`.
-fn measure<const L1: usize>(shard: &mut Shard<L1>, context: StepContext<L1>, records: &[Record]) -> f64 {
+fn measure(shard: &mut Shard, context: StepContext, records: &[Record]) -> f64 {
     /// Number of positions in a shard at a time.
     const RUN: usize = 4096;
     let runs = records.chunks(RUN).map(|run| {

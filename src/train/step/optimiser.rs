@@ -133,11 +133,11 @@ impl<Uses: Fn(usize) -> bool> BlockStep<'_, Uses> {
         let (features, l1) = (self.architecture.features, self.architecture.l1);
         let mut adam = |step: &AdamStep, row: usize, block: usize, gradient: &[f32]| {
             let start = row * l1 + block * COLUMNS;
-            let range = start..start + COLUMNS;
+            let range = start..start + gradient.len();
             let moments = (&mut first[range.clone()], &mut second[range.clone()]);
             self.kernels.adam(step, &mut weights[range], moments.0, moments.1, gradient);
         };
-        let mut totals = vec![[0.0; COLUMNS]; l1 / COLUMNS];
+        let mut totals = vec![0.0; l1];
         let mut touched = false;
         for king in 0..features.set().kings {
             if !(self.uses)(features.set().piece_rows() * king + piece_row) {
@@ -145,13 +145,13 @@ impl<Uses: Fn(usize) -> bool> BlockStep<'_, Uses> {
             }
             touched = true;
             let row = features.set().piece_rows() * king + piece_row;
-            for (block, (gradient, total)) in self.gradient.row(row).zip(&mut totals).enumerate() {
+            for (block, (gradient, total)) in self.gradient.row(row).zip(totals.chunks_mut(COLUMNS)).enumerate() {
                 adam(&self.real, king, block, gradient);
                 total.iter_mut().zip(gradient).for_each(|(sum, term)| *sum += term);
             }
         }
         if touched {
-            for (block, total) in totals.iter().enumerate() {
+            for (block, total) in totals.chunks(COLUMNS).enumerate() {
                 adam(&self.factor, factor(features), block, total);
             }
         }
@@ -164,7 +164,7 @@ impl<Uses: Fn(usize) -> bool> BlockStep<'_, Uses> {
             return;
         }
         for (block, gradient) in self.gradient.row(row).enumerate() {
-            let range = block * COLUMNS..(block + 1) * COLUMNS;
+            let range = block * COLUMNS..block * COLUMNS + gradient.len();
             let moments = (&mut first[range.clone()], &mut second[range.clone()]);
             self.kernels.adam(&self.attack, &mut weights[range], moments.0, moments.1, gradient);
         }

@@ -7,12 +7,15 @@
 //! The rows of attack inputs do not depend on the king, but are indexed in the same chunks. A chunk uses only a part of
 //! these rows, so the index lists the rows in use.
 
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
+
+use bytemuck::{Pod, Zeroable};
 
 use crate::nnue::Architecture;
 use crate::nnue::features::FeatureSet;
 use crate::train::model::shapes::HIDDEN;
 use crate::train::samples::active::{Active, ActiveRows};
+use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// Maximum number of accumulators in a chunk.
 const CHUNK: usize = 1024;
@@ -225,16 +228,37 @@ impl AttackIndex {
 /// Number of positions processed together.
 pub const GROUP: usize = 8;
 
-/// A row of the transformer.
-pub type Row<const L1: usize> = [f32; L1];
-/// A row of the transformer in fixed point, for the forward pass.
-pub type FixedRow<const L1: usize> = [i16; L1];
-/// Activated accumulators of a position: side to move, then the other side. Or the products of both in the first row.
-pub type Inputs<const L1: usize> = [[f32; L1]; 2];
-/// Deltas of a position's accumulators (derivatives of the loss by their sums).
-pub type Deltas<const L1: usize> = [[f32; L1]; 2];
-/// Weights of the first layer for `L1` inputs, one row per input, for the forward pass.
-pub type InputMajor<const L1: usize> = [[f32; HIDDEN]; L1];
+/// A cache line of floats.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(64))]
+struct Line([f32; LANES]);
+
+/// Numbers aligned for the kernels' vectors; a whole number of cache lines.
+pub struct Aligned(Zeroed<Line>);
+
+impl Aligned {
+    /// Returns zeros.
+    pub fn zeros(len: usize) -> Self {
+        assert!(len.is_multiple_of(LANES));
+        Self(zeroed_slice_or_abort(len / LANES))
+    }
+}
+
+impl Deref for Aligned {
+    type Target = [f32];
+    #[inline]
+    fn deref(&self) -> &[f32] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+impl DerefMut for Aligned {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [f32] {
+        bytemuck::cast_slice_mut(&mut self.0)
+    }
+}
+
 /// Weights or gradient of the first layer for sixteen inputs, one row per output, for the backward pass. A row is a
 /// cache line.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::layers::{Buffers, Gradient, StepContext};
-use super::row_index::{Deltas, GROUP, RowIndex};
+use super::row_index::{GROUP, RowIndex};
 use super::transformer::{PackedDeltas, PsqtRows};
 use crate::nnue::Architecture;
 use crate::train::model::dense::DenseParameters;
@@ -11,7 +11,7 @@ use crate::train::samples::Sample;
 use crate::train::samples::active::{ActiveRows, king_buckets};
 
 /// A shard of a batch, and its buffers.
-pub struct Shard<const L1: usize> {
+pub struct Shard {
     /// The positions.
     pub samples: Vec<Sample>,
     /// Index of the rows that the positions use.
@@ -21,13 +21,13 @@ pub struct Shard<const L1: usize> {
     actives: ActiveRows,
     /// End of the positions of each layer stack.
     ends: Vec<usize>,
-    buffers: Box<Buffers<L1>>,
-    gradient: Box<Gradient<L1>>,
+    buffers: Buffers,
+    gradient: Gradient,
     psqt_gradient: PsqtRows,
     loss: f64,
 }
 
-impl<const L1: usize> Shard<L1> {
+impl Shard {
     /// Creates an empty shard for nets of `architecture`.
     pub fn new(architecture: Architecture) -> Self {
         Self {
@@ -36,8 +36,8 @@ impl<const L1: usize> Shard<L1> {
             deltas: PackedDeltas::empty(),
             actives: ActiveRows::default(),
             ends: Vec::new(),
-            buffers: Box::new(Buffers::zeros()),
-            gradient: Box::new(Gradient::zeros(architecture)),
+            buffers: Buffers::zeros(architecture),
+            gradient: Gradient::zeros(architecture),
             psqt_gradient: PsqtRows::zeros(architecture),
             loss: 0.0,
         }
@@ -49,7 +49,7 @@ impl<const L1: usize> Shard<L1> {
         self.samples.extend_from_slice(samples);
         self.activate(architecture);
         self.index.fill(&self.actives);
-        self.deltas.resize(L1, 2 * samples.len());
+        self.deltas.resize(architecture.l1, 2 * samples.len());
     }
 
     /// Sorts the samples by stack, because a group shares one stack, and finds their features. Within a stack they are
@@ -82,7 +82,7 @@ impl<const L1: usize> Shard<L1> {
 
     /// Runs the passes forward and backward. Stores the accumulators' deltas, the loss and the dense gradient in the
     /// shard. `weight` is the weight of each position.
-    pub fn backpropagate(&mut self, context: StepContext<L1>, weight: f32) {
+    pub fn backpropagate(&mut self, context: StepContext, weight: f32) {
         self.gradient.clear();
         self.psqt_gradient.clear();
         self.loss = 0.0;
@@ -101,7 +101,7 @@ impl<const L1: usize> Shard<L1> {
                 self.psqt_gradient.add_gradient(active, stack, deltas[at]);
             }
             let Self { buffers, gradient, index, deltas: packed, .. } = self;
-            let store = |at: usize, deltas: &Deltas<L1>| {
+            let store = |at: usize, deltas: &[f32]| {
                 packed.store(context.kernels, index.numbers(group.start + at), deltas);
             };
             buffers.backward(context, stack, penalty, &deltas, gradient, store);
@@ -109,7 +109,7 @@ impl<const L1: usize> Shard<L1> {
     }
 
     /// Returns the sum of the samples' losses.
-    pub fn measure(&mut self, context: StepContext<L1>) -> f64 {
+    pub fn measure(&mut self, context: StepContext) -> f64 {
         self.activate(context.snapshot.architecture);
         let mut total = 0.0;
         for (stack, group) in self.groups() {

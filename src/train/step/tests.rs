@@ -11,7 +11,6 @@ use crate::train::integer::ExportReport;
 use crate::train::model::dense::WEIGHTS;
 use crate::train::model::rows::{block, factor, layout};
 use crate::train::model::shapes;
-use crate::train::model::shapes::of_width;
 use crate::train::samples::random_games::positions;
 use crate::util::rng::SplitMix64;
 
@@ -25,14 +24,12 @@ const SETTINGS: OptimiserSettings = OptimiserSettings {
 };
 const LOSS: Loss = Loss { lambda: 0.8, ..Loss::SQUARES };
 
-/// Runs a check for every width and activation.
-fn for_each_width(check: impl Fn(Architecture) -> Result<()>) {
-    for shape in shapes::for_tests() {
-        check(shape).expect("a trainable width");
-    }
+/// Runs a check for every kind of shape.
+fn for_each_shape(check: impl Fn(Architecture)) {
+    shapes::for_tests().for_each(check);
 }
 
-fn trainer<const L1: usize>(threads: usize, architecture: Architecture) -> Trainer<L1> {
+fn trainer(threads: usize, architecture: Architecture) -> Trainer {
     // Squares and products of small sums have deltas too small to measure.
     let span = match architecture.activation {
         Activation::Crelu => 0.05,
@@ -86,14 +83,11 @@ fn assert_near(name: &str, delta: f32, expected: f32) {
 
 #[test]
 fn dense_gradient_equals_finite_difference() {
-    for_each_width(|shape| {
-        of_width!(check_dense_gradients, shape)(shape);
-        Ok(())
-    });
+    for_each_shape(check_dense_gradients);
 }
 
-fn check_dense_gradients<const L1: usize>(architecture: Architecture) {
-    let mut trainer = trainer::<L1>(2, architecture);
+fn check_dense_gradients(architecture: Architecture) {
+    let mut trainer = trainer(2, architecture);
     let batch = positions(64);
     let (_, gradient) = trainer.gradient(&samples(&batch));
     let mut largest = 0.0_f32;
@@ -114,14 +108,11 @@ fn check_dense_gradients<const L1: usize>(architecture: Architecture) {
 
 #[test]
 fn transformer_gradient_equals_finite_difference() {
-    for_each_width(|shape| {
-        of_width!(check_transformer_gradients, shape)(shape);
-        Ok(())
-    });
+    for_each_shape(check_transformer_gradients);
 }
 
-fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
-    let mut trainer = trainer::<L1>(1, architecture);
+fn check_transformer_gradients(architecture: Architecture) {
+    let mut trainer = trainer(1, architecture);
     let batch = positions(64);
     trainer.gradient(&samples(&batch));
     // The own pawn on a2 with the own king on e1, and the factor row of that pawn.
@@ -134,14 +125,14 @@ fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
         let row = set.piece_rows() * king + piece_row;
         trainer.transformer.row(row).flatten().copied().collect()
     };
-    let (row, mut shared) = (row_of(king), vec![0.0; L1]);
+    let (row, mut shared) = (row_of(king), vec![0.0; architecture.l1]);
     for king in 0..kings {
         shared.iter_mut().zip(row_of(king)).for_each(|(sum, term)| *sum += term);
     }
     let mut largest = 0.0_f32;
     for (block_row, deltas) in [(king, row), (factor(architecture.features), shared)] {
-        for unit in (0..L1).step_by(37).chain([steepest(&deltas)]) {
-            let at = piece_row * block(architecture) + block_row * L1 + unit;
+        for unit in (0..architecture.l1).step_by(37).chain([steepest(&deltas)]) {
+            let at = piece_row * block(architecture) + block_row * architecture.l1 + unit;
             let expected = difference(&mut trainer.model, &batch, |model| &mut model.transformer[at]);
             assert_near(&format!("{architecture:?}, row {block_row} unit {unit}"), deltas[unit], expected);
             largest = largest.max(expected.abs());
@@ -154,7 +145,7 @@ fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
 }
 
 /// Checks the gradients of the weights and the piece-square values of the attack inputs that most positions use.
-fn check_attack_gradients<const L1: usize>(trainer: &mut Trainer<L1>, batch: &[Record]) {
+fn check_attack_gradients(trainer: &mut Trainer, batch: &[Record]) {
     let architecture = trainer.model.architecture;
     let (_, dense) = trainer.gradient(&samples(batch));
     let mut counts = vec![0; architecture.attacks.rows()];
@@ -165,8 +156,8 @@ fn check_attack_gradients<const L1: usize>(trainer: &mut Trainer<L1>, batch: &[R
     let mut largest = 0.0_f32;
     for &attack in &rows[..4] {
         let row: Vec<f32> = trainer.transformer.row(table.first_attack() + attack).flatten().copied().collect();
-        for unit in [steepest(&row), 0, L1 - 1] {
-            let at = table.blocks() + attack * L1 + unit;
+        for unit in [steepest(&row), 0, architecture.l1 - 1] {
+            let at = table.blocks() + attack * architecture.l1 + unit;
             let expected = difference(&mut trainer.model, batch, |model| &mut model.transformer[at]);
             assert_near(&format!("{architecture}, attack input {attack} unit {unit}"), row[unit], expected);
             largest = largest.max(expected.abs());
@@ -183,7 +174,7 @@ fn check_attack_gradients<const L1: usize>(trainer: &mut Trainer<L1>, batch: &[R
 fn step_moves_used_attack_inputs_and_no_others() {
     let architecture = shapes::for_tests().find(|shape| shape.attacks != AttackInputs::None);
     let architecture = architecture.expect("a shape with attack inputs");
-    let mut trainer = trainer::<256>(2, architecture);
+    let mut trainer = trainer(2, architecture);
     trainer.step(&samples(&positions(64)), 0.01);
     let table = layout(architecture);
     let rows = trainer.model.transformer[table.blocks()..].chunks_exact(table.width);
@@ -198,10 +189,7 @@ fn step_moves_used_attack_inputs_and_no_others() {
 
 #[test]
 fn sparsity_penalty_affects_gradient_and_reduces_activation() {
-    for_each_width(|shape| {
-        of_width!(check_penalty, shape)(shape);
-        Ok(())
-    });
+    for_each_shape(check_penalty);
 }
 
 /// Returns the mean activation of the first dense layer's inputs.
@@ -213,9 +201,9 @@ fn mean_activation(model: &Model, records: &[Record]) -> f32 {
     records.iter().map(mean).sum::<f32>() / records.len() as f32
 }
 
-fn check_penalty<const L1: usize>(architecture: Architecture) {
+fn check_penalty(architecture: Architecture) {
     const SPARSITY: f32 = 2.0;
-    let mut trainer = trainer::<L1>(2, architecture);
+    let mut trainer = trainer(2, architecture);
     let batch = positions(64);
     let (loss, plain) = trainer.gradient(&samples(&batch));
     trainer.loss.sparsity = SPARSITY;
@@ -223,7 +211,7 @@ fn check_penalty<const L1: usize>(architecture: Architecture) {
     assert_eq!(loss, same, "the reported loss excludes the penalty");
     let added: Vec<f32> =
         gradient.transformer_bias.iter().zip(&plain.transformer_bias).map(|(with, without)| with - without).collect();
-    for unit in [steepest(&added), 0, L1 - 1] {
+    for unit in [steepest(&added), 0, architecture.l1 - 1] {
         const STEP: f32 = 1e-3;
         let mut at = |shift: f32| {
             trainer.model.dense.transformer_bias[unit] += shift;
@@ -252,7 +240,7 @@ fn weight_decay_affects_only_dense_weights() {
         let settings = OptimiserSettings { decay, ..SETTINGS };
         let model = Model::initial(&mut SplitMix64::new(5), architecture, 0.05);
         let optimiser = Optimiser::new(settings, Moments::zeros(architecture));
-        let mut trainer = Trainer::<256>::new(model, optimiser, LOSS, TrainerSize { threads: 1, batch: 64 }).unwrap();
+        let mut trainer = Trainer::new(model, optimiser, LOSS, TrainerSize { threads: 1, batch: 64 }).unwrap();
         let before = trainer.model.dense.clone();
         trainer.step(&batch, RATE);
         (before, trainer.model)
@@ -278,8 +266,7 @@ fn factor_decay_affects_only_factor_rows_in_use() {
     let stepped = |factor_decay: f32| {
         let settings = OptimiserSettings { factor_decay, ..SETTINGS };
         let optimiser = Optimiser::new(settings, Moments::zeros(architecture));
-        let mut trainer =
-            Trainer::<256>::new(initial(), optimiser, LOSS, TrainerSize { threads: 1, batch: 64 }).unwrap();
+        let mut trainer = Trainer::new(initial(), optimiser, LOSS, TrainerSize { threads: 1, batch: 64 }).unwrap();
         trainer.step(&batch, RATE);
         trainer.model
     };
@@ -304,7 +291,7 @@ fn factor_decay_affects_only_factor_rows_in_use() {
 #[test]
 fn validation_uses_mean_while_training_continues() {
     let records = positions(600);
-    let mut trainer = trainer::<256>(2, Architecture::HALF_KP);
+    let mut trainer = trainer(2, Architecture::HALF_KP);
     let first = trainer.validate(&records);
     trainer.add_to_average();
     for batch in records.chunks(200) {
@@ -321,25 +308,13 @@ fn validation_uses_mean_while_training_continues() {
 }
 
 #[test]
-fn trainer_rejects_model_of_another_width() {
-    let mut wider = shapes::all().filter(|shape| shape.l1 > 256);
-    let architecture = wider.next().expect("a shape wider than 256");
-    let model = Model::initial(&mut SplitMix64::new(5), architecture, 0.05);
-    let optimiser = Optimiser::new(SETTINGS, Moments::zeros(architecture));
-    assert!(Trainer::<256>::new(model, optimiser, LOSS, TrainerSize { threads: 1, batch: 256 }).is_err());
-}
-
-#[test]
 fn training_reduces_loss_and_export_matches() {
-    for_each_width(|shape| {
-        of_width!(check_learning, shape)(shape);
-        Ok(())
-    });
+    for_each_shape(check_learning);
 }
 
-fn check_learning<const L1: usize>(architecture: Architecture) {
+fn check_learning(architecture: Architecture) {
     let records = positions(5000);
-    let mut trainer = trainer::<L1>(2, architecture);
+    let mut trainer = trainer(2, architecture);
     let before = trainer.validate(&records);
     assert!((before - exact_loss(&trainer.model, &records)).abs() < 1e-4);
     for _ in 0..20 {
@@ -353,7 +328,7 @@ fn check_learning<const L1: usize>(architecture: Architecture) {
     let report = ExportReport::of(&trainer.model, 0.6, &net, &records, LOSS);
     eprintln!("{architecture:?}: {before} -> {after}\n{report}");
     // The rounding error grows with the root of the number of inputs. With five initial seeds it was 0.8 to 3.1 %.
-    let max_mean = 0.04 * (L1 as f64 / 256.0).sqrt().max(1.0);
+    let max_mean = 0.04 * (architecture.l1 as f64 / 256.0).sqrt().max(1.0);
     // Products are truncated to integers, most products are small, and this export is not calibrated.
     let max_mean = max_mean * if architecture.activation == Activation::Pairwise { 1.3 } else { 1.0 };
     assert!(report.mean < max_mean * report.size, "{report}");
@@ -376,7 +351,7 @@ fn check_learning<const L1: usize>(architecture: Architecture) {
 fn training_is_deterministic_for_seed_and_threads() {
     let records = positions(600);
     let run = || {
-        let mut trainer = trainer::<256>(2, Architecture::HALF_KP);
+        let mut trainer = trainer(2, Architecture::HALF_KP);
         records.chunks(200).for_each(|batch| {
             trainer.step(&samples(batch), 0.004);
         });
@@ -387,16 +362,13 @@ fn training_is_deterministic_for_seed_and_threads() {
 
 #[test]
 fn every_instruction_set_reaches_same_loss() {
-    for_each_width(|shape| {
-        of_width!(check_machines, shape)(shape);
-        Ok(())
-    });
+    for_each_shape(check_machines);
 }
 
-fn check_machines<const L1: usize>(architecture: Architecture) {
+fn check_machines(architecture: Architecture) {
     let records = positions(1000);
     let trained_loss = |kernels: Kernels| {
-        let mut trainer = trainer::<L1>(2, architecture);
+        let mut trainer = trainer(2, architecture);
         trainer.kernels = kernels;
         for batch in records.chunks(250).cycle().take(12) {
             trainer.step(&samples(batch), 0.004);

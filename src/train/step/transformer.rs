@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::row_index::{COLUMNS, Deltas, PackedColumns, RowIndex};
+use super::row_index::{COLUMNS, PackedColumns, RowIndex};
 use super::simd::Kernels;
 use crate::nnue::Architecture;
 use crate::train::model::dense::DenseParameters;
@@ -17,7 +17,7 @@ use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// The deltas of a shard's accumulators, in bfloat16.
 pub struct PackedDeltas {
-    /// `[L1 / COLUMNS][accumulators]`.
+    /// `[blocks of columns][accumulators]`.
     blocks: Vec<PackedColumns>,
     accumulators: usize,
 }
@@ -31,15 +31,21 @@ impl PackedDeltas {
     /// Prepares for deltas of `accumulators` accumulators of width `l1`.
     pub fn resize(&mut self, l1: usize, accumulators: usize) {
         self.accumulators = accumulators;
-        self.blocks.resize(l1 / COLUMNS * accumulators, PackedColumns::ZERO);
+        self.blocks.resize(l1.div_ceil(COLUMNS) * accumulators, PackedColumns::ZERO);
     }
 
     /// Stores the deltas of a position's accumulators under their numbers.
     #[inline]
-    pub fn store<const L1: usize>(&mut self, kernels: Kernels, numbers: [usize; 2], deltas: &Deltas<L1>) {
-        for (number, deltas) in numbers.into_iter().zip(deltas) {
-            for (block, columns) in deltas.as_chunks().0.iter().enumerate() {
+    pub fn store(&mut self, kernels: Kernels, numbers: [usize; 2], deltas: &[f32]) {
+        for (number, deltas) in numbers.into_iter().zip(deltas.chunks_exact(deltas.len() / 2)) {
+            let (blocks, rest) = deltas.as_chunks();
+            for (block, columns) in blocks.iter().enumerate() {
                 kernels.pack(columns, &mut self.blocks[block * self.accumulators + number]);
+            }
+            if !rest.is_empty() {
+                let mut columns = [0.0; COLUMNS];
+                columns[..rest.len()].copy_from_slice(rest);
+                kernels.pack(&columns, &mut self.blocks[blocks.len() * self.accumulators + number]);
             }
         }
     }
@@ -49,11 +55,11 @@ impl PackedDeltas {
     }
 }
 
-/// The gradient of all rows that a batch uses.
+/// The gradient of all rows that a batch uses. The last block of columns is filled up with zeros.
 pub struct TransformerGradient {
     layout: RowLayout,
-    /// `[kings][L1 / COLUMNS][piece rows][COLUMNS]`, then `[L1 / COLUMNS][attack inputs][COLUMNS]`. Only the attack
-    /// inputs that the batch uses are valid.
+    /// `[kings][blocks][piece rows][COLUMNS]`, then `[blocks][attack inputs][COLUMNS]`. Only the attack inputs that the
+    /// batch uses are valid.
     sums: Zeroed<[f32; COLUMNS]>,
 }
 
@@ -61,12 +67,12 @@ impl TransformerGradient {
     /// Returns a gradient of zeros.
     pub fn zeros(architecture: Architecture) -> Self {
         let layout = layout(architecture);
-        Self { layout, sums: zeroed_slice_or_abort(layout.width / COLUMNS * layout.active_rows()) }
+        Self { layout, sums: zeroed_slice_or_abort(layout.width.div_ceil(COLUMNS) * layout.active_rows()) }
     }
 
     /// Number of blocks of columns.
     fn blocks(&self) -> usize {
-        self.layout.width / COLUMNS
+        self.layout.width.div_ceil(COLUMNS)
     }
 
     /// Sums the deltas of the shards' accumulators, in parallel in the current thread pool. Each sum has a fixed order,
@@ -103,14 +109,17 @@ impl TransformerGradient {
         });
     }
 
-    /// Returns the gradient of an active row, block by block.
-    pub fn row(&self, row: usize) -> impl Iterator<Item = &[f32; COLUMNS]> {
+    /// Returns the gradient of an active row, block by block. Only the last block can be smaller than the others.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = &[f32]> {
         let (blocks, layout) = (self.blocks(), self.layout);
         let (start, step) = match layout.active_row(row) {
             ActiveRow::Piece { king, piece_row } => (king * blocks * layout.piece_rows + piece_row, layout.piece_rows),
             ActiveRow::Attack(attack) => (blocks * layout.first_attack() + attack, layout.attack_rows),
         };
-        (0..blocks).map(move |block| &self.sums[start + block * step])
+        (0..blocks).map(move |block| {
+            let columns = COLUMNS.min(layout.width - block * COLUMNS);
+            &self.sums[start + block * step][..columns]
+        })
     }
 }
 

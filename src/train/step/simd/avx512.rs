@@ -6,14 +6,15 @@ use std::arch::x86_64::*;
 use super::*;
 
 compiled_for! { "avx2,fma,avx512f,avx512bw,avx512vl,avx512dq":
+    fn direct(units: &[f32], weights: &[f32], out: &mut f32);
     fn upper(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
     fn upper_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
     fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
     fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
-    fn products<L1>(clipped: &Inputs<L1>, truncate: bool, out: &mut Row<L1>);
-    fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
+    fn products(clipped: &[f32], truncate: bool, out: &mut [f32]);
+    fn products_backward(clipped: &[f32], deltas: &[f32], bias: &mut [f32], out: &mut [f32]);
     fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
 }
 
@@ -32,27 +33,6 @@ fn store(to: &mut [f32; LANES], value: __m512) {
 }
 
 // Accumulator kernels: folding and summing rows, and the gradient of a row.
-
-/// Registers for a part of a fixed-point row.
-const FIXED_REGISTERS: usize = PART / 32;
-
-/// Maximum size of a part of a row; a part occupies half of the registers or less.
-const PART: usize = 512;
-
-/// Returns the start of each part of a row.
-fn parts<const L1: usize>() -> impl Iterator<Item = usize> {
-    (0..L1).step_by(part::<L1>())
-}
-
-/// Size of a part: the row is divided into the smallest number of equal parts of at most `PART` numbers.
-const fn part<const L1: usize>() -> usize {
-    assert!(L1.is_multiple_of(32));
-    let mut parts = L1.div_ceil(PART);
-    while !L1.is_multiple_of(32 * parts) {
-        parts += 1;
-    }
-    L1 / parts
-}
 
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -75,7 +55,7 @@ fn prefetch<T>(row: &[T]) {
 const AHEAD: usize = 4;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub fn fold<const L1: usize>(real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>) {
+pub fn fold(real: &[f32], factor: &[f32], out: &mut [i16]) {
     let scale = _mm512_set1_ps(FIXED_ONE);
     let terms = real.as_chunks().0.iter().zip(factor.as_chunks().0);
     for ((real, factor), out) in terms.zip(out.as_chunks_mut::<LANES>().0) {
@@ -86,34 +66,38 @@ pub fn fold<const L1: usize>(real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRo
     }
 }
 
+/// Fixed-point numbers in a register.
+const FIXED: usize = 32;
+
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub fn accumulate<const L1: usize>(
-    activation: Activation,
-    bias: &FixedRow<L1>,
-    table: &[i16],
-    rows: &[u16],
-    out: &mut Row<L1>,
-) {
-    for first in parts::<L1>() {
-        accumulate_part::<L1>(activation, bias, table, rows, out, first);
+pub fn accumulate(activation: Activation, bias: &[i16], table: &[i16], rows: &[u16], out: &mut [f32]) {
+    let mut first = 0;
+    // Half of the registers hold the sums; the last parts of a row need fewer.
+    while first < out.len() {
+        first += match out.len() - first {
+            512.. => accumulate_part::<16>(activation, bias, table, rows, out, first),
+            256.. => accumulate_part::<8>(activation, bias, table, rows, out, first),
+            128.. => accumulate_part::<4>(activation, bias, table, rows, out, first),
+            _ => accumulate_part::<2>(activation, bias, table, rows, out, first),
+        }
     }
 }
 
-/// Accumulates the part of a row that starts at index `first`.
+/// Accumulates the part of a row that starts at index `first`, and returns the size of the part.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn accumulate_part<const L1: usize>(
+fn accumulate_part<const REGISTERS: usize>(
     activation: Activation,
-    bias: &FixedRow<L1>,
+    bias: &[i16],
     table: &[i16],
     rows: &[u16],
-    out: &mut Row<L1>,
+    out: &mut [f32],
     first: usize,
-) {
-    let part = const { part::<L1>() };
-    let row_of = |row: u16| &table[usize::from(row) * L1 + first..][..part];
+) -> usize {
+    let (width, part) = (out.len(), const { REGISTERS * FIXED });
+    let row_of = |row: u16| &table[usize::from(row) * width + first..][..part];
     let (bias, out) = (&bias[first..][..part], &mut out[first..][..part]);
-    let mut sums = [_mm512_setzero_si512(); FIXED_REGISTERS];
+    let mut sums = [_mm512_setzero_si512(); REGISTERS];
     for (sum, bias) in sums.iter_mut().zip(bias.as_chunks().0) {
         *sum = load_fixed(bias);
     }
@@ -141,6 +125,7 @@ fn accumulate_part<const L1: usize>(
             store(high, widened(_mm512_extracti64x4_epi64::<1>(clipped)));
         }
     }
+    part
 }
 
 /// The upper half of a word, which is the float of its upper number.
@@ -194,39 +179,34 @@ pub fn add_rows(table: &[PackedColumns], picks: &[u32], out: &mut [f32; COLUMNS]
 // Kernels of the first dense layer.
 
 #[target_feature(enable = "avx512f")]
-pub fn first_layer<const L1: usize>(
-    outputs: usize,
-    inputs: &[Inputs<L1>; GROUP],
-    weights: &[InputMajor<L1>],
-    bias: &Hidden,
-    out: &mut [Hidden; GROUP],
-) {
+pub fn first_layer(outputs: usize, inputs: &[f32], weights: &[Hidden], bias: &Hidden, out: &mut [Hidden; GROUP]) {
     match outputs.div_ceil(LANES) {
-        1 => first_layer_sums::<L1, 1>(inputs, weights, bias, out),
-        _ => first_layer_sums::<L1, { HIDDEN / LANES }>(inputs, weights, bias, out),
+        1 => first_layer_sums::<1>(inputs, weights, bias, out),
+        _ => first_layer_sums::<{ HIDDEN / LANES }>(inputs, weights, bias, out),
     }
 }
 
 /// Computes the sums of the first `REGISTERS * LANES` outputs.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn first_layer_sums<const L1: usize, const REGISTERS: usize>(
-    inputs: &[Inputs<L1>; GROUP],
-    weights: &[InputMajor<L1>],
+fn first_layer_sums<const REGISTERS: usize>(
+    inputs: &[f32],
+    weights: &[Hidden],
     bias: &Hidden,
     out: &mut [Hidden; GROUP],
 ) {
     let bias = bias.as_chunks().0;
     let mut sums = [std::array::from_fn::<_, REGISTERS, _>(|at| load(&bias[at])); GROUP];
-    for (side, weights) in weights.iter().enumerate() {
-        for (input, weights) in weights.iter().enumerate() {
-            let weights = weights.as_chunks().0;
-            let weights: [_; REGISTERS] = std::array::from_fn(|at| load(&weights[at]));
-            for (sums, inputs) in sums.iter_mut().zip(inputs) {
-                let input = _mm512_set1_ps(inputs[side][input]);
-                for (sum, weights) in sums.iter_mut().zip(weights) {
-                    *sum = _mm512_fmadd_ps(input, weights, *sum);
-                }
+    let stride = inputs.len() / GROUP;
+    // All of the length of the weights, so that the loop needs no checks.
+    let inputs: [&[f32]; GROUP] = std::array::from_fn(|at| &inputs[at * stride..][..weights.len()]);
+    for (input, weights) in weights.iter().enumerate() {
+        let weights = weights.as_chunks().0;
+        let weights: [_; REGISTERS] = std::array::from_fn(|at| load(&weights[at]));
+        for (sums, inputs) in sums.iter_mut().zip(inputs) {
+            let input = _mm512_set1_ps(inputs[input]);
+            for (sum, weights) in sums.iter_mut().zip(weights) {
+                *sum = _mm512_fmadd_ps(input, weights, *sum);
             }
         }
     }
@@ -238,22 +218,22 @@ fn first_layer_sums<const L1: usize, const REGISTERS: usize>(
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub fn first_layer_backward<const L1: usize>(
+pub fn first_layer_backward(
     units: Units,
-    inputs: &[Inputs<L1>; GROUP],
+    inputs: &[f32],
     deltas: &[Hidden; GROUP],
     weights: &[Tile],
     gradient: &mut [Tile],
-    bias: &mut Inputs<L1>,
-    out: &mut [Deltas<L1>],
+    bias: &mut [f32],
+    out: &mut [f32],
 ) {
     let (zero, one) = (_mm512_setzero_ps(), _mm512_set1_ps(1.0));
     let tiles = weights.iter().zip(gradient);
-    let bias = bias.as_flattened_mut().as_chunks_mut().0;
+    let (stride, bias) = (inputs.len() / GROUP, bias.as_chunks_mut().0);
     for (tile, ((weights, gradient), bias)) in tiles.zip(bias).enumerate() {
         let mut x = [zero; GROUP];
-        for (x, inputs) in x.iter_mut().zip(inputs) {
-            *x = load(&inputs.as_flattened().as_chunks().0[tile]);
+        for (x, inputs) in x.iter_mut().zip(inputs.chunks_exact(stride)) {
+            *x = load(&inputs.as_chunks().0[tile]);
         }
         let mut sums = input_deltas(units, &x, deltas, weights, gradient);
         if units.activation == Activation::Screlu {
@@ -264,11 +244,11 @@ pub fn first_layer_backward<const L1: usize>(
             }
         }
         let mut total = load(bias);
-        for ((out, sum), x) in out.iter_mut().zip(sums).zip(x) {
+        for ((out, sum), x) in out.chunks_exact_mut(stride).zip(sums).zip(x) {
             let open = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, zero) & _mm512_cmp_ps_mask::<_CMP_LT_OQ>(x, one);
             let delta = _mm512_maskz_mov_ps(open, sum);
             total = _mm512_add_ps(total, delta);
-            store(&mut out.as_flattened_mut().as_chunks_mut().0[tile], delta);
+            store(&mut out.as_chunks_mut().0[tile], delta);
         }
         store(bias, total);
     }
@@ -302,21 +282,22 @@ fn input_deltas(
 }
 
 #[target_feature(enable = "avx512f")]
-pub fn first_layer_deltas<const L1: usize>(
+pub fn first_layer_deltas(
     units: Units,
-    inputs: &[Inputs<L1>; GROUP],
+    inputs: &[f32],
     deltas: &[Hidden; GROUP],
     weights: &[Tile],
     gradient: &mut [Tile],
-    out: &mut [Row<L1>; GROUP],
+    out: &mut [f32],
 ) {
+    let (stride, row) = (inputs.len() / GROUP, out.len() / GROUP);
     for (tile, (weights, gradient)) in weights.iter().zip(gradient).enumerate() {
         let mut x = [_mm512_setzero_ps(); GROUP];
-        for (x, inputs) in x.iter_mut().zip(inputs) {
-            *x = load(&inputs[0].as_chunks().0[tile]);
+        for (x, inputs) in x.iter_mut().zip(inputs.chunks_exact(stride)) {
+            *x = load(&inputs.as_chunks().0[tile]);
         }
         let sums = input_deltas(units, &x, deltas, weights, gradient);
-        for (out, sum) in out.iter_mut().zip(sums) {
+        for (out, sum) in out.chunks_exact_mut(row).zip(sums) {
             store(&mut out.as_chunks_mut().0[tile], sum);
         }
     }

@@ -3,6 +3,9 @@
 //! The portable functions are the specification. The AVX2 kernels are the same code compiled for AVX2. The AVX-512 and
 //! NEON kernels use intrinsics only where the compiler does not keep the sums in registers.
 //!
+//! The width of a net is known at run time only: it is the number of turns of loops over whole registers, which are
+//! constant within a turn.
+//!
 //! The passes process positions in groups of [`GROUP`]. A loaded weight then serves eight positions, and the first
 //! layer is limited by the multipliers instead of the cache.
 #![allow(unsafe_code)]
@@ -47,11 +50,11 @@ pub struct Units {
 }
 
 /// Sums of the gradient to which the backward pass of the first layer adds.
-pub struct FirstLayerGradient<'a, const L1: usize> {
+pub struct FirstLayerGradient<'a> {
     /// Of the layer's weights.
     pub weights: &'a mut [Tile],
-    /// Of the accumulators' biases.
-    pub accumulators: &'a mut Inputs<L1>,
+    /// Of the accumulators' biases, for both sides.
+    pub accumulators: &'a mut [f32],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,18 +74,18 @@ pub struct Kernels(Kernel);
 
 /// Calls the version of a kernel for the instruction set of `self`.
 macro_rules! dispatch {
-    ($self:ident, $name:ident $(<$width:ident>)? ($($argument:expr),*)) => {
+    ($self:ident, $name:ident($($argument:expr),*)) => {
         match $self.0 {
-            Kernel::Portable => portable::$name::<false $(, $width)?>($($argument),*),
+            Kernel::Portable => portable::$name::<false>($($argument),*),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: only `detect` creates this value, after checking that the CPU has AVX2 and FMA.
-            Kernel::Avx2 => unsafe { avx2::$name $(::<$width>)? ($($argument),*) },
+            Kernel::Avx2 => unsafe { avx2::$name($($argument),*) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: only `detect` creates this value, after checking for AVX-512 F, BW, VL and DQ.
-            Kernel::Avx512 => unsafe { avx512::$name $(::<$width>)? ($($argument),*) },
+            Kernel::Avx512 => unsafe { avx512::$name($($argument),*) },
             #[cfg(target_arch = "aarch64")]
             // SAFETY: only `detect` creates this value, after checking that the CPU has NEON.
-            Kernel::Neon => unsafe { neon::$name $(::<$width>)? ($($argument),*) },
+            Kernel::Neon => unsafe { neon::$name($($argument),*) },
         }
     };
 }
@@ -132,55 +135,53 @@ impl Kernels {
 
     /// Computes `out = real + factor` in fixed point.
     #[inline]
-    pub fn fold<const L1: usize>(self, real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>) {
-        dispatch!(self, fold<L1>(real, factor, out));
+    pub fn fold(self, real: &[f32], factor: &[f32], out: &mut [i16]) {
+        dispatch!(self, fold(real, factor, out));
     }
 
     /// Computes `out = activation(bias + sum of the table's `rows`)`.
     #[inline]
-    pub fn accumulate<const L1: usize>(
-        self,
-        activation: Activation,
-        bias: &FixedRow<L1>,
-        table: &[i16],
-        rows: &[u16],
-        out: &mut Row<L1>,
-    ) {
-        dispatch!(self, accumulate<L1>(activation, bias, table, rows, out));
+    pub fn accumulate(self, activation: Activation, bias: &[i16], table: &[i16], rows: &[u16], out: &mut [f32]) {
+        dispatch!(self, accumulate(activation, bias, table, rows, out));
     }
 
-    /// Computes `out = bias + weights * inputs` for each position of a group. `weights` has a table for each side, or
-    /// one for the products of both. Only the first `outputs` sums are valid.
+    /// Computes `out = bias + weights * inputs` for each position of a group. `inputs` has [`GROUP`] rows of equal
+    /// length with an input for each row of `weights`, or with more. Only the first `outputs` sums are valid.
     #[inline]
-    pub fn first_layer<const L1: usize>(
+    pub fn first_layer(
         self,
         outputs: usize,
-        inputs: &[Inputs<L1>; GROUP],
-        weights: &[InputMajor<L1>],
+        inputs: &[f32],
+        weights: &[Hidden],
         bias: &Hidden,
         out: &mut [Hidden; GROUP],
     ) {
-        dispatch!(self, first_layer<L1>(outputs, inputs, weights, bias, out));
+        dispatch!(self, first_layer(outputs, inputs, weights, bias, out));
     }
 
     /// Backward pass of the first layer. Adds `deltas x inputs` and the deltas of the accumulators to `gradient`.
-    /// Stores the latter in `out`, one entry per position, with zeros where an input was clipped. Entries of the group
-    /// beyond `out` are unused, and their deltas must be zero.
+    /// Stores the latter in `out`, a row of inputs per position, with zeros where an input was clipped. Rows of the
+    /// group beyond `out` are unused, and their deltas must be zero.
     #[inline]
-    pub fn first_layer_backward<const L1: usize>(
+    pub fn first_layer_backward(
         self,
         units: Units,
-        inputs: &[Inputs<L1>; GROUP],
+        inputs: &[f32],
         deltas: &[Hidden; GROUP],
         weights: &[Tile],
-        gradient: FirstLayerGradient<'_, L1>,
-        out: &mut [Deltas<L1>],
+        gradient: FirstLayerGradient<'_>,
+        out: &mut [f32],
     ) {
         let FirstLayerGradient { weights: sums, accumulators } = gradient;
-        dispatch!(
-            self,
-            first_layer_backward<L1>(units, inputs, deltas, weights, sums, accumulators, out)
-        );
+        dispatch!(self, first_layer_backward(units, inputs, deltas, weights, sums, accumulators, out));
+    }
+
+    /// Returns the dot product of a position's units and the weights to the output.
+    #[inline]
+    pub fn dot(self, units: &[f32], weights: &[f32]) -> f32 {
+        let mut out = 0.0;
+        dispatch!(self, direct(units, weights, &mut out));
+        out
     }
 
     /// Forward pass of the layers after the first, for each position of a group, from the first layer's sums.
@@ -224,39 +225,30 @@ impl Kernels {
     /// Multiplies the halves of clipped accumulators, the side to move's first. `truncate` rounds the products down as
     /// the engine does.
     #[inline]
-    pub fn products<const L1: usize>(self, clipped: &Inputs<L1>, truncate: bool, out: &mut Row<L1>) {
-        dispatch!(self, products<L1>(clipped, truncate, out));
+    pub fn products(self, clipped: &[f32], truncate: bool, out: &mut [f32]) {
+        dispatch!(self, products(clipped, truncate, out));
     }
 
     /// Backward pass of the first layer after products. Adds `deltas x inputs` to `gradient`, and stores the deltas
-    /// of the products in `out`. Only the first row of `inputs` is used.
+    /// of the products in `out`, a row per position. Only the first half of each row of `inputs` is used.
     #[inline]
-    pub fn first_layer_deltas<const L1: usize>(
+    pub fn first_layer_deltas(
         self,
         units: Units,
-        inputs: &[Inputs<L1>; GROUP],
+        inputs: &[f32],
         deltas: &[Hidden; GROUP],
         weights: &[Tile],
         gradient: &mut [Tile],
-        out: &mut [Row<L1>; GROUP],
+        out: &mut [f32],
     ) {
-        dispatch!(
-            self,
-            first_layer_deltas<L1>(units, inputs, deltas, weights, gradient, out)
-        );
+        dispatch!(self, first_layer_deltas(units, inputs, deltas, weights, gradient, out));
     }
 
     /// Backpropagates the deltas of products to the accumulators, with zeros where these were clipped. Also adds the
     /// result to `bias`.
     #[inline]
-    pub fn products_backward<const L1: usize>(
-        self,
-        clipped: &Inputs<L1>,
-        deltas: &Row<L1>,
-        bias: &mut Inputs<L1>,
-        out: &mut Deltas<L1>,
-    ) {
-        dispatch!(self, products_backward<L1>(clipped, deltas, bias, out));
+    pub fn products_backward(self, clipped: &[f32], deltas: &[f32], bias: &mut [f32], out: &mut [f32]) {
+        dispatch!(self, products_backward(clipped, deltas, bias, out));
     }
 
     /// Rounds deltas to bfloat16 and packs them.
@@ -281,11 +273,11 @@ impl Kernels {
 /// Declares the portable kernels again, compiled for a feature set.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! compiled_for {
-    ($features:literal: $(fn $name:ident $(<$width:ident>)? ($($argument:ident: $type:ty),* $(,)?);)*) => {
+    ($features:literal: $(fn $name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {
         $(
             #[target_feature(enable = $features)]
-            pub fn $name $(<const $width: usize>)? ($($argument: $type),*) {
-                portable::$name::<true $(, $width)?>($($argument),*)
+            pub fn $name($($argument: $type),*) {
+                portable::$name::<true>($($argument),*)
             }
         )*
     };
@@ -298,25 +290,26 @@ mod avx2 {
     use super::*;
 
     compiled_for! { "avx2,fma":
-        fn fold<L1>(real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>);
-        fn accumulate<L1>(activation: Activation, bias: &FixedRow<L1>, table: &[i16], rows: &[u16],
-            out: &mut Row<L1>);
-        fn first_layer<L1>(outputs: usize, inputs: &[Inputs<L1>; GROUP], weights: &[InputMajor<L1>], bias: &Hidden,
+        fn fold(real: &[f32], factor: &[f32], out: &mut [i16]);
+        fn accumulate(activation: Activation, bias: &[i16], table: &[i16], rows: &[u16],
+            out: &mut [f32]);
+        fn first_layer(outputs: usize, inputs: &[f32], weights: &[Hidden], bias: &Hidden,
             out: &mut [Hidden; GROUP]);
-        fn first_layer_backward<L1>(units: Units, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
-            weights: &[Tile], gradient: &mut [Tile], bias: &mut Inputs<L1>, out: &mut [Deltas<L1>]);
+        fn first_layer_backward(units: Units, inputs: &[f32], deltas: &[Hidden; GROUP],
+            weights: &[Tile], gradient: &mut [Tile], bias: &mut [f32], out: &mut [f32]);
         fn upper(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
         fn upper_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
             gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
+        fn direct(units: &[f32], weights: &[f32], out: &mut f32);
         fn pack(columns: &[f32; COLUMNS], out: &mut PackedColumns);
         fn add_rows(table: &[PackedColumns], picks: &[u32], out: &mut [f32; COLUMNS]);
         fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
         fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
             gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
-        fn products<L1>(clipped: &Inputs<L1>, truncate: bool, out: &mut Row<L1>);
-        fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
-        fn first_layer_deltas<L1>(units: Units, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
-            weights: &[Tile], gradient: &mut [Tile], out: &mut [Row<L1>; GROUP]);
+        fn products(clipped: &[f32], truncate: bool, out: &mut [f32]);
+        fn products_backward(clipped: &[f32], deltas: &[f32], bias: &mut [f32], out: &mut [f32]);
+        fn first_layer_deltas(units: Units, inputs: &[f32], deltas: &[Hidden; GROUP],
+            weights: &[Tile], gradient: &mut [Tile], out: &mut [f32]);
         fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
     }
 }

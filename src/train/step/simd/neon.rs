@@ -6,21 +6,22 @@ use std::arch::aarch64::*;
 use super::*;
 
 compiled_for! { "neon":
-    fn fold<L1>(real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>);
+    fn fold(real: &[f32], factor: &[f32], out: &mut [i16]);
     fn upper(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
     fn upper_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
-    fn first_layer_backward<L1>(units: Units, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
-        weights: &[Tile], gradient: &mut [Tile], bias: &mut Inputs<L1>, out: &mut [Deltas<L1>]);
+    fn first_layer_backward(units: Units, inputs: &[f32], deltas: &[Hidden; GROUP],
+        weights: &[Tile], gradient: &mut [Tile], bias: &mut [f32], out: &mut [f32]);
+    fn direct(units: &[f32], weights: &[f32], out: &mut f32);
     fn pack(columns: &[f32; COLUMNS], out: &mut PackedColumns);
     fn add_rows(table: &[PackedColumns], picks: &[u32], out: &mut [f32; COLUMNS]);
     fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
     fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
-    fn products<L1>(clipped: &Inputs<L1>, truncate: bool, out: &mut Row<L1>);
-    fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
-    fn first_layer_deltas<L1>(units: Units, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP], weights: &[Tile],
-        gradient: &mut [Tile], out: &mut [Row<L1>; GROUP]);
+    fn products(clipped: &[f32], truncate: bool, out: &mut [f32]);
+    fn products_backward(clipped: &[f32], deltas: &[f32], bias: &mut [f32], out: &mut [f32]);
+    fn first_layer_deltas(units: Units, inputs: &[f32], deltas: &[Hidden; GROUP], weights: &[Tile],
+        gradient: &mut [Tile], out: &mut [f32]);
     fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
 }
 
@@ -52,31 +53,43 @@ fn load_fixed(from: &[i16; FIXED_WIDTH]) -> int16x8_t {
 }
 
 #[target_feature(enable = "neon")]
-pub fn accumulate<const L1: usize>(
-    activation: Activation,
-    bias: &FixedRow<L1>,
-    table: &[i16],
-    rows: &[u16],
-    out: &mut Row<L1>,
-) {
-    const PART: usize = BLOCK * FIXED_WIDTH;
-    const { assert!(L1.is_multiple_of(PART)) };
-    let (bias, out) = (bias.as_chunks::<PART>().0, out.as_chunks_mut::<PART>().0);
-    for (part, (bias, out)) in bias.iter().zip(out).enumerate() {
-        let mut sums = [vdupq_n_s16(0); BLOCK];
-        for (sum, bias) in sums.iter_mut().zip(bias.as_chunks().0) {
-            *sum = load_fixed(bias);
-        }
-        for &row in rows {
-            let row = &table[usize::from(row) * L1 + part * PART..][..PART];
-            for (sum, weights) in sums.iter_mut().zip(row.as_chunks().0) {
-                *sum = vqaddq_s16(*sum, load_fixed(weights));
-            }
-        }
-        for (out, sum) in out.as_chunks_mut::<FIXED_WIDTH>().0.iter_mut().zip(sums) {
-            activate(activation, sum, out);
+pub fn accumulate(activation: Activation, bias: &[i16], table: &[i16], rows: &[u16], out: &mut [f32]) {
+    let mut first = 0;
+    while first < out.len() {
+        first += match out.len() - first {
+            128.. => accumulate_part::<BLOCK>(activation, bias, table, rows, out, first),
+            _ => accumulate_part::<{ BLOCK / 2 }>(activation, bias, table, rows, out, first),
         }
     }
+}
+
+/// Accumulates the part of a row that starts at index `first`, and returns the size of the part.
+#[inline]
+#[target_feature(enable = "neon")]
+fn accumulate_part<const REGISTERS: usize>(
+    activation: Activation,
+    bias: &[i16],
+    table: &[i16],
+    rows: &[u16],
+    out: &mut [f32],
+    first: usize,
+) -> usize {
+    let (width, part) = (out.len(), const { REGISTERS * FIXED_WIDTH });
+    let (bias, out) = (&bias[first..][..part], &mut out[first..][..part]);
+    let mut sums = [vdupq_n_s16(0); REGISTERS];
+    for (sum, bias) in sums.iter_mut().zip(bias.as_chunks().0) {
+        *sum = load_fixed(bias);
+    }
+    for &row in rows {
+        let row = &table[usize::from(row) * width + first..][..part];
+        for (sum, weights) in sums.iter_mut().zip(row.as_chunks().0) {
+            *sum = vqaddq_s16(*sum, load_fixed(weights));
+        }
+    }
+    for (out, sum) in out.as_chunks_mut::<FIXED_WIDTH>().0.iter_mut().zip(sums) {
+        activate(activation, sum, out);
+    }
+    part
 }
 
 /// Clips eight sums, converts them to floats, and squares them for SCReLU.
@@ -97,17 +110,11 @@ fn activate(activation: Activation, sums: int16x8_t, out: &mut [f32; FIXED_WIDTH
 const PAIR: usize = 2;
 
 #[target_feature(enable = "neon")]
-pub fn first_layer<const L1: usize>(
-    outputs: usize,
-    inputs: &[Inputs<L1>; GROUP],
-    weights: &[InputMajor<L1>],
-    bias: &Hidden,
-    out: &mut [Hidden; GROUP],
-) {
+pub fn first_layer(outputs: usize, inputs: &[f32], weights: &[Hidden], bias: &Hidden, out: &mut [Hidden; GROUP]) {
     const REGISTERS: usize = HIDDEN / WIDTH;
     const { assert!(GROUP.is_multiple_of(PAIR)) };
-    let weights = weights.as_flattened();
-    let pairs = inputs.as_chunks::<PAIR>().0.iter();
+    let stride = inputs.len() / GROUP;
+    let pairs = inputs.chunks_exact(PAIR * stride);
     for (inputs, out) in pairs.zip(out.as_chunks_mut::<PAIR>().0) {
         let mut sums = [[vdupq_n_f32(0.0); REGISTERS]; PAIR];
         for sums in &mut sums {
@@ -115,8 +122,8 @@ pub fn first_layer<const L1: usize>(
                 *sum = load(bias);
             }
         }
-        let both = inputs[0].as_flattened().iter().zip(inputs[1].as_flattened());
-        for ((&first, &second), weights) in both.zip(weights) {
+        let (first, second) = inputs.split_at(stride);
+        for ((&first, &second), weights) in first.iter().zip(second).zip(weights) {
             // About half of the inputs are clipped to zero, so both inputs of a pair are zero often enough.
             if first == 0.0 && second == 0.0 {
                 continue;

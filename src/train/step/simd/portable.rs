@@ -27,7 +27,7 @@ fn open(activation: f32) -> bool {
 // Accumulator kernels: folding and summing rows, and the gradient of a row.
 
 #[inline(always)]
-pub fn fold<const FMA: bool, const L1: usize>(real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>) {
+pub fn fold<const FMA: bool>(real: &[f32], factor: &[f32], out: &mut [i16]) {
     for ((out, real), factor) in out.iter_mut().zip(real).zip(factor) {
         // Adding this number shifts the fraction out of the mantissa, which rounds to the nearest, ties to even, like
         // the processor's conversion instruction.
@@ -37,21 +37,43 @@ pub fn fold<const FMA: bool, const L1: usize>(real: &Row<L1>, factor: &Row<L1>, 
     }
 }
 
+/// Numbers of a row that are summed at a time. The rest of a row has parts of the smallest width of a net.
+const PART: usize = 256;
+const LAST_PART: usize = 64;
+
 #[inline(always)]
-pub fn accumulate<const FMA: bool, const L1: usize>(
+pub fn accumulate<const FMA: bool>(activation: Activation, bias: &[i16], table: &[i16], rows: &[u16], out: &mut [f32]) {
+    let (width, mut first) = (out.len(), 0);
+    while first + PART <= width {
+        accumulate_part::<PART>(activation, bias, table, rows, out, first);
+        first += PART;
+    }
+    while first < width {
+        accumulate_part::<LAST_PART>(activation, bias, table, rows, out, first);
+        first += LAST_PART;
+    }
+}
+
+/// Accumulates the part of a row that starts at index `first`.
+#[inline(always)]
+fn accumulate_part<const N: usize>(
     activation: Activation,
-    bias: &FixedRow<L1>,
+    bias: &[i16],
     table: &[i16],
     rows: &[u16],
-    out: &mut Row<L1>,
+    out: &mut [f32],
+    first: usize,
 ) {
-    let mut sums = *bias;
+    let width = out.len();
+    let mut sums = [0; N];
+    sums.copy_from_slice(&bias[first..][..N]);
     for &row in rows {
-        let row = &table[usize::from(row) * L1..][..L1];
+        let row = &table[usize::from(row) * width + first..][..N];
         for (sum, &weight) in sums.iter_mut().zip(row) {
             *sum = sum.saturating_add(weight);
         }
     }
+    let out = &mut out[first..][..N];
     for (out, sum) in out.iter_mut().zip(sums) {
         *out = f32::from(sum.clamp(0, FIXED_ONE as i16)) * (1.0 / FIXED_ONE);
     }
@@ -94,16 +116,16 @@ pub fn add_rows<const FMA: bool>(table: &[PackedColumns], picks: &[u32], out: &m
 // Kernels of the first dense layer.
 
 #[inline(always)]
-pub fn first_layer<const FMA: bool, const L1: usize>(
+pub fn first_layer<const FMA: bool>(
     outputs: usize,
-    inputs: &[Inputs<L1>; GROUP],
-    weights: &[InputMajor<L1>],
+    inputs: &[f32],
+    weights: &[Hidden],
     bias: &Hidden,
     out: &mut [Hidden; GROUP],
 ) {
-    for (inputs, sums) in inputs.iter().zip(out) {
+    for (inputs, sums) in inputs.chunks_exact(inputs.len() / GROUP).zip(out) {
         *sums = *bias;
-        for (&input, weights) in inputs.as_flattened().iter().zip(weights.as_flattened()) {
+        for (&input, weights) in inputs.iter().zip(weights) {
             if input != 0.0 {
                 add_scaled::<FMA>(&mut sums[..outputs], input, &weights[..outputs]);
             }
@@ -112,18 +134,17 @@ pub fn first_layer<const FMA: bool, const L1: usize>(
 }
 
 #[inline(always)]
-pub fn first_layer_backward<const FMA: bool, const L1: usize>(
+pub fn first_layer_backward<const FMA: bool>(
     units: Units,
-    inputs: &[Inputs<L1>; GROUP],
+    inputs: &[f32],
     deltas: &[Hidden; GROUP],
     weights: &[Tile],
     gradient: &mut [Tile],
-    bias: &mut Inputs<L1>,
-    out: &mut [Deltas<L1>],
+    bias: &mut [f32],
+    out: &mut [f32],
 ) {
-    let bias = bias.as_flattened_mut();
-    for ((inputs, deltas), out) in inputs.iter().zip(deltas).zip(out) {
-        let (inputs, out) = (inputs.as_flattened(), out.as_flattened_mut());
+    let stride = inputs.len() / GROUP;
+    for ((inputs, deltas), out) in inputs.chunks_exact(stride).zip(deltas).zip(out.chunks_exact_mut(stride)) {
         for tile in 0..weights.len() {
             let at = tile * LANES;
             let inputs = &inputs[at..][..LANES];
@@ -150,16 +171,17 @@ pub fn first_layer_backward<const FMA: bool, const L1: usize>(
 }
 
 #[inline(always)]
-pub fn first_layer_deltas<const FMA: bool, const L1: usize>(
+pub fn first_layer_deltas<const FMA: bool>(
     units: Units,
-    inputs: &[Inputs<L1>; GROUP],
+    inputs: &[f32],
     deltas: &[Hidden; GROUP],
     weights: &[Tile],
     gradient: &mut [Tile],
-    out: &mut [Row<L1>; GROUP],
+    out: &mut [f32],
 ) {
-    for ((inputs, deltas), out) in inputs.iter().zip(deltas).zip(out) {
-        let tiles = inputs[0].as_chunks::<LANES>().0.iter();
+    let positions = inputs.chunks_exact(inputs.len() / GROUP).zip(deltas);
+    for ((inputs, deltas), out) in positions.zip(out.chunks_exact_mut(weights.len() * LANES)) {
+        let tiles = inputs.as_chunks::<LANES>().0.iter();
         let tiles = tiles.zip(out.as_chunks_mut::<LANES>().0);
         for ((inputs, out), (weights, gradient)) in tiles.zip(weights.iter().zip(&mut *gradient)) {
             *out = [units.penalty; LANES];
@@ -171,6 +193,22 @@ pub fn first_layer_deltas<const FMA: bool, const L1: usize>(
             }
         }
     }
+}
+
+/// The dot product of a position's units and the weights of the output, with 64 partial sums.
+#[inline(always)]
+pub fn direct<const FMA: bool>(units: &[f32], weights: &[f32], out: &mut f32) {
+    const CHAINS: usize = 4;
+    let mut sums = [[0.0; LANES]; CHAINS];
+    let chunks = units.as_chunks::<LANES>().0.as_chunks::<CHAINS>().0.iter();
+    for (units, weights) in chunks.zip(weights.as_chunks::<LANES>().0.as_chunks::<CHAINS>().0) {
+        for (sums, (units, weights)) in sums.iter_mut().zip(units.iter().zip(weights)) {
+            for lane in 0..LANES {
+                sums[lane] = multiply_add::<FMA>(units[lane], weights[lane], sums[lane]);
+            }
+        }
+    }
+    *out = sums.as_flattened().iter().sum();
 }
 
 // Kernels of the layers after the first one.
@@ -282,9 +320,10 @@ fn hidden1_deltas<const FMA: bool>(
 // Kernels of the pairwise products of an accumulator's halves.
 
 #[inline(always)]
-pub fn products<const FMA: bool, const L1: usize>(clipped: &Inputs<L1>, truncate: bool, out: &mut Row<L1>) {
-    for (out, side) in out.chunks_exact_mut(L1 / 2).zip(clipped) {
-        let (first, second) = side.split_at(L1 / 2);
+pub fn products<const FMA: bool>(clipped: &[f32], truncate: bool, out: &mut [f32]) {
+    let half = out.len() / 2;
+    for (out, side) in out.chunks_exact_mut(half).zip(clipped.chunks_exact(2 * half)) {
+        let (first, second) = side.split_at(half);
         for ((out, a), b) in out.iter_mut().zip(first).zip(second) {
             *out = a * b;
         }
@@ -295,17 +334,14 @@ pub fn products<const FMA: bool, const L1: usize>(clipped: &Inputs<L1>, truncate
 }
 
 #[inline(always)]
-pub fn products_backward<const FMA: bool, const L1: usize>(
-    clipped: &Inputs<L1>,
-    deltas: &Row<L1>,
-    bias: &mut Inputs<L1>,
-    out: &mut Deltas<L1>,
-) {
-    let sides = clipped.iter().zip(deltas.chunks_exact(L1 / 2));
-    for (((clipped, deltas), bias), out) in sides.zip(bias).zip(out) {
-        let (first, second) = clipped.split_at(L1 / 2);
-        let (bias_first, bias_second) = bias.split_at_mut(L1 / 2);
-        let (out_first, out_second) = out.split_at_mut(L1 / 2);
+pub fn products_backward<const FMA: bool>(clipped: &[f32], deltas: &[f32], bias: &mut [f32], out: &mut [f32]) {
+    let half = deltas.len() / 2;
+    let sides = clipped.chunks_exact(2 * half).zip(deltas.chunks_exact(half));
+    let sums = bias.chunks_exact_mut(2 * half).zip(out.chunks_exact_mut(2 * half));
+    for ((clipped, deltas), (bias, out)) in sides.zip(sums) {
+        let (first, second) = clipped.split_at(half);
+        let (bias_first, bias_second) = bias.split_at_mut(half);
+        let (out_first, out_second) = out.split_at_mut(half);
         half_backward(first, second, deltas, bias_first, out_first);
         half_backward(second, first, deltas, bias_second, out_second);
     }

@@ -1,8 +1,6 @@
 //! Compares every instruction set with the portable kernels.
 
 use super::*;
-use crate::nnue::Architecture;
-use crate::train::model::shapes::{self, of_width};
 use crate::util::rng::SplitMix64;
 
 fn noise<const N: usize>(rng: &mut SplitMix64, span: f32) -> [f32; N] {
@@ -29,38 +27,33 @@ fn compare(kernel: impl Fn(Kernels) -> Vec<f32>) {
     }
 }
 
-/// Runs a check for every trainable width.
-fn for_each_width(check: impl Fn(Architecture) -> anyhow::Result<()>) {
-    let mut shapes: Vec<Architecture> = shapes::all().collect();
-    shapes.sort_by_key(|shape| shape.l1);
-    shapes.dedup_by_key(|shape| shape.l1);
-    for shape in shapes {
-        check(shape).expect("a trainable width");
-    }
+/// Widths with different divisions into registers.
+const WIDTHS: [usize; 6] = [64, 128, 192, 448, 1024, 1536];
+
+/// Returns random numbers.
+fn numbers(rng: &mut SplitMix64, count: usize, span: f32) -> Vec<f32> {
+    (0..count).flat_map(|_| noise::<1>(rng, span)).collect()
 }
 
 #[test]
 fn transformer_kernels_equal_portable_ones() {
-    for_each_width(|shape| {
-        of_width!(check_transformer, shape)();
-        Ok(())
-    });
+    WIDTHS.into_iter().for_each(check_transformer);
 }
 
-fn check_transformer<const L1: usize>() {
+fn check_transformer(width: usize) {
     let mut rng = SplitMix64::new(3);
-    let (real, factor): (Row<L1>, Row<L1>) = (noise(&mut rng, 3.0), noise(&mut rng, 15.0));
-    let table: Vec<i16> = (0..20 * L1).map(|_| rng.below(9001) as i16 - 4500).collect();
-    let bias: FixedRow<L1> = std::array::from_fn(|_| rng.below(2001) as i16 - 1000);
+    let (real, factor) = (numbers(&mut rng, width, 3.0), numbers(&mut rng, width, 15.0));
+    let table: Vec<i16> = (0..20 * width).map(|_| rng.below(9001) as i16 - 4500).collect();
+    let bias: Vec<i16> = (0..width).map(|_| rng.below(2001) as i16 - 1000).collect();
     let rows: Vec<u16> = (0..17).map(|_| rng.below(20) as u16).collect();
     compare(|kernels| {
-        let mut fixed = [0; L1];
+        let mut fixed = vec![0; width];
         kernels.fold(&real, &factor, &mut fixed);
-        let mut all: Vec<f32> = fixed.map(f32::from).into();
-        let mut row = [0.0; L1];
+        let mut all: Vec<f32> = fixed.into_iter().map(f32::from).collect();
+        let mut row = vec![0.0; width];
         for activation in [Activation::Crelu, Activation::Screlu] {
             kernels.accumulate(activation, &bias, &table, &rows, &mut row);
-            all.extend(row);
+            all.extend(&row);
         }
         all
     });
@@ -87,67 +80,62 @@ fn packed_deltas_are_added_with_precision_of_bfloat16() {
 
 #[test]
 fn first_layer_kernels_equal_portable_ones() {
-    for_each_width(|shape| {
-        of_width!(check_first_layer, shape)();
-        Ok(())
-    });
+    WIDTHS.into_iter().for_each(check_first_layer);
 }
 
-fn check_first_layer<const L1: usize>() {
+fn check_first_layer(width: usize) {
     let mut rng = SplitMix64::new(4);
-    let inputs: [Inputs<L1>; GROUP] =
-        std::array::from_fn(|_| std::array::from_fn(|_| noise(&mut rng, 1.5).map(|x| x.clamp(0.0, 1.0))));
+    let inputs = numbers(&mut rng, GROUP * 2 * width, 1.5);
+    let inputs: Vec<f32> = inputs.into_iter().map(|x| x.clamp(0.0, 1.0)).collect();
     let mut deltas: [Hidden; GROUP] = group(&mut rng, 1.0);
     // The last entry of the group is unused.
     deltas[GROUP - 1] = [0.0; HIDDEN];
-    let weights: Box<[InputMajor<L1>; 2]> =
-        Box::new(std::array::from_fn(|_| std::array::from_fn(|_| noise(&mut rng, 0.3))));
+    let weights: Vec<Hidden> = (0..2 * width).map(|_| noise(&mut rng, 0.3)).collect();
     let tile = |_| Tile(std::array::from_fn(|_| noise(&mut rng, 0.3)));
-    let tiles: Vec<Tile> = (0..Tile::count(2 * L1)).map(tile).collect();
-    for outputs in [HIDDEN, 16] {
+    let tiles: Vec<Tile> = (0..Tile::count(2 * width)).map(tile).collect();
+    for outputs in [HIDDEN, 16, 1] {
         deltas.iter_mut().for_each(|deltas| deltas[outputs..].fill(0.0));
         check_outputs(outputs, &inputs, &deltas, &weights, &tiles);
     }
 }
 
-fn check_outputs<const L1: usize>(
-    outputs: usize,
-    inputs: &[Inputs<L1>; GROUP],
-    deltas: &[Hidden; GROUP],
-    weights: &[InputMajor<L1>; 2],
-    tiles: &[Tile],
-) {
+fn check_outputs(outputs: usize, inputs: &[f32], deltas: &[Hidden; GROUP], weights: &[Hidden], tiles: &[Tile]) {
+    let (row, width) = (weights.len(), weights.len() / 2);
+    let column: Vec<f32> = weights.iter().map(|weights| weights[0]).collect();
     compare(|kernels| {
         let mut sums = [[0.0; HIDDEN]; GROUP];
         kernels.first_layer(outputs, inputs, weights, &[0.25; HIDDEN], &mut sums);
         let mut all: Vec<f32> = sums.iter().flat_map(|sums| sums[..outputs].to_vec()).collect();
-        kernels.first_layer(outputs, inputs, &weights[..1], &[0.25; HIDDEN], &mut sums);
+        kernels.first_layer(outputs, inputs, &weights[..width], &[0.25; HIDDEN], &mut sums);
         all.extend(sums.iter().flat_map(|sums| &sums[..outputs]));
+        all.push(kernels.dot(&inputs[..row], &column));
+        all.push(kernels.dot(&inputs[row..][..width], &column[..width]));
         for activation in [Activation::Crelu, Activation::Screlu] {
-            let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(2 * L1)];
-            let (mut bias, mut out) = ([[0.25; L1]; 2], [[[0.0; L1]; 2]; GROUP - 1]);
+            let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); tiles.len()];
+            let (mut bias, mut out) = (vec![0.25; row], vec![0.0; (GROUP - 1) * row]);
             let sums = FirstLayerGradient { weights: &mut gradient, accumulators: &mut bias };
             let units = Units { activation, outputs, penalty: 0.125 };
             kernels.first_layer_backward(units, inputs, deltas, tiles, sums, &mut out);
             all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));
-            all.extend(bias.as_flattened());
-            all.extend(out.as_flattened().as_flattened());
+            all.extend(bias);
+            all.extend(out);
         }
         // The first layer above products.
-        let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(L1)];
-        let mut products = [[0.0; L1]; GROUP];
+        let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(width)];
+        let mut products = vec![0.0; GROUP * width];
         let tiles = &tiles[..gradient.len()];
         let units = Units { activation: Activation::Pairwise, outputs, penalty: 0.125 };
         kernels.first_layer_deltas(units, inputs, deltas, tiles, &mut gradient, &mut products);
         all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));
-        all.extend(products.as_flattened());
-        let (mut bias, mut out) = ([[0.25; L1]; 2], [[0.0; L1]; 2]);
-        kernels.products_backward(&inputs[3], &products[3], &mut bias, &mut out);
-        all.extend(bias.as_flattened());
-        all.extend(out.as_flattened());
+        all.extend(&products);
+        let (mut bias, mut out) = (vec![0.25; row], vec![0.0; row]);
+        let position = &inputs[3 * row..][..row];
+        kernels.products_backward(position, &products[3 * width..][..width], &mut bias, &mut out);
+        all.extend(bias);
+        all.extend(out);
         for truncate in [false, true] {
-            kernels.products(&inputs[3], truncate, &mut products[0]);
-            all.extend(products[0]);
+            kernels.products(position, truncate, &mut products[..width]);
+            all.extend(&products[..width]);
         }
         all
     });
