@@ -174,7 +174,7 @@ impl MatingSearch {
         value
     }
 
-    /// The value for the side to move: mate, draw, or at depth 0 the evaluation of [`technique`].
+    /// The value for the side to move: mate, draw, or at depth 0 the evaluation of the technique.
     fn value(&mut self, mut alpha: i32, beta: i32, depth: u32, ply: usize) -> i32 {
         self.nodes += 1;
         let moves = self.position.legal_moves();

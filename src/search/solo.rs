@@ -5,7 +5,6 @@
 //! after a `clear` return the same results.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use super::limits::{Limits, SearchOptions};
 use super::report::Silent;
@@ -82,7 +81,7 @@ impl Solo {
             return None;
         }
         self.table.age();
-        self.signals.stop.store(false, Relaxed);
+        self.signals.begin(false);
         if let Some(level) = self.level {
             self.clear();
             request::limit_to_level(&mut request, level, self.table.clone());
@@ -132,5 +131,9 @@ mod tests {
         assert_eq!(found.value, score::mate_in(1));
         let mated = Position::from_fen("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1", mode).expect("mated");
         assert_eq!(solo.search(&mated, &limits(1000)), None);
+        // The same move does not mate here, although it did in an earlier search.
+        let check = Position::from_fen("6k1/5p1p/6p1/8/8/8/8/R3K3 w Q - 0 1", mode).expect("no mate");
+        let found = solo.search(&check, &limits(1000)).expect("a move");
+        assert!(found.value < score::MATE_IN_MAX_PLY, "{found:?}");
     }
 }
