@@ -408,27 +408,73 @@ fn tablebases_decide_the_root_score() {
 const LONE_KINGS: [&str; 3] =
     ["8/8/8/3k4/8/8/8/KQ6 w - - 0 1", "8/8/8/3k4/8/8/8/KR6 w - - 0 1", "8/8/8/3k4/8/8/8/KBB5 w - - 0 1"];
 
-/// Searches an elementary ending. Checks that a mate is found, is the final score, and is never replaced by another
-/// kind of exact score.
-fn check_mate_is_found_and_kept(pool: &mut ThreadPool, fen: &str, nodes: u64) {
+fn is_won_by_mate(score: Score) -> bool {
+    matches!(score, Score::Mate(moves) if moves > 0)
+}
+
+/// Searches a won ending. Checks that no exact score but a mate follows a mate. Returns the exact scores and the last
+/// one.
+fn scores_of_won_ending(pool: &mut ThreadPool, fen: &str, nodes: u64) -> (Vec<Score>, Score) {
     let recorder = Arc::new(Recorder::default());
     let limits = Limits { nodes: Some(nodes), ..Limits::default() };
     let outcome = pool.search(position(fen), limits, SearchOptions::default(), recorder.clone());
-    let last = outcome.line.expect("a line");
-    assert!(matches!(last.score, Score::Mate(moves) if moves > 0), "{fen}: {last:?}");
     let lines = recorder.lines.lock().expect("no panic");
-    let exact = || lines.iter().filter(|line| line.bound == ScoreBound::Exact);
-    let first = exact().position(|line| matches!(line.score, Score::Mate(_))).expect("a mate");
-    assert!(exact().skip(first).all(|line| matches!(line.score, Score::Mate(moves) if moves > 0)), "{fen}: {lines:?}");
-    assert!(lines.iter().all(|line| line.score.tablebase().is_none()), "{fen}: {lines:?}");
+    let exact = lines.iter().filter(|line| line.bound == ScoreBound::Exact).map(|line| line.score);
+    let last = outcome.line.expect("a line").score;
+    let scores: Vec<Score> = exact.chain([last]).collect();
+    let first = scores.iter().position(|&score| is_won_by_mate(score)).unwrap_or(scores.len());
+    assert!(scores[first..].iter().all(|&score| is_won_by_mate(score)), "{fen}: {scores:?}");
+    (scores, last)
 }
 
 #[test]
-#[ignore = "slow: 15 million nodes; run by make check-slow"]
+#[ignore = "slow: 30 million nodes; run by make check-slow"]
 fn elementary_mates_are_found_and_kept() {
+    // One pool for all, so that the table has entries of the positions before.
+    let mut used = pool(1);
     for fen in LONE_KINGS {
-        check_mate_is_found_and_kept(&mut pool(1), fen, 5_000_000);
+        for pool in [&mut pool(1), &mut used] {
+            let (scores, last) = scores_of_won_ending(pool, fen, 5_000_000);
+            assert!(is_won_by_mate(last), "{fen}: {last:?}");
+            assert!(scores.iter().all(|score| score.tablebase().is_none()), "{fen}: {scores:?}");
+        }
     }
+}
+
+/// Fifty endings that the side to move wins.
+const WON_ENDINGS: &str = include_str!("data/epd/won-endings.epd");
+
+/// Searches the won endings with `pool` and checks their scores. Returns the number of mates and of tablebase wins.
+fn decided_endings(mut pool: impl FnMut() -> ThreadPool) -> (usize, usize) {
+    let (mut mates, mut tablebase_wins) = (0, 0);
+    for fen in WON_ENDINGS.lines().filter(|line| !line.starts_with('#')) {
+        let (_, last) = scores_of_won_ending(&mut pool(), fen, 5_000_000);
+        match last {
+            Score::Mate(moves) => assert!(moves > 0, "{fen}: {last:?}"),
+            Score::Centipawns(cp) => assert!(cp > 100, "{fen}: {last:?}"),
+        }
+        mates += usize::from(is_won_by_mate(last));
+        tablebase_wins += usize::from(last.tablebase() == Some(true));
+    }
+    (mates, tablebase_wins)
+}
+
+#[test]
+#[ignore = "slow: 250 million nodes; run by make check-slow"]
+fn won_endings_are_won_without_tablebases() {
+    // MEASURED: 36 mates (Stockfish 15.1: 48).
+    let (mates, tablebase_wins) = decided_endings(|| pool(1));
+    assert!(mates >= 30 && tablebase_wins == 0, "{mates} mates, {tablebase_wins} tablebase wins");
+}
+
+#[test]
+#[ignore = "slow: 250 million nodes; run by make check-slow"]
+fn won_endings_are_won_with_tablebases() {
+    let Some(tables) = shared::shared("syzygy") else {
+        return;
+    };
+    let (mates, tablebase_wins) = decided_endings(|| pool_with(&tables));
+    assert!(mates + tablebase_wins == 50, "{mates} mates, {tablebase_wins} tablebase wins");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
 use std::time::Instant;
 
 use crossbeam::utils::CachePadded;
@@ -19,6 +19,7 @@ use super::{params, tablebases};
 use crate::board::{Move, Position};
 use crate::level::{Level, TurnHandicap, habits, mating, pace, theory};
 use crate::util::polling;
+use crate::util::sync::Mutex;
 
 /// One search, shared by all threads.
 pub struct SearchRequest {
@@ -134,6 +135,10 @@ pub struct Signals {
     pub pondering: AtomicBool,
     /// Nodes and tablebase hits, one cache line per thread.
     pub counters: Vec<CachePadded<Counters>>,
+    /// The shortest mate that a thread has found in this search: the root move and its exact result.
+    mate: Mutex<Option<(Move, Exact)>>,
+    /// Value of `mate`, read without its lock; 0 without a mate.
+    mate_value: AtomicI32,
 }
 
 /// Counters of one thread in this search.
@@ -154,6 +159,8 @@ impl Signals {
             stop: AtomicBool::new(true),
             pondering: AtomicBool::new(false),
             counters: (0..threads).map(|_| CachePadded::default()).collect(),
+            mate: Mutex::new(None),
+            mate_value: AtomicI32::new(0),
         }
     }
 
@@ -164,8 +171,27 @@ impl Signals {
             counters.tb_hits.store(0, Relaxed);
             counters.best_move_changes.store(0, Relaxed);
         }
+        *self.mate.lock() = None;
+        self.mate_value.store(0, Relaxed);
         self.pondering.store(pondering, SeqCst);
         self.stop.store(false, SeqCst);
+    }
+
+    /// Shares a mate by `m` with the other threads, unless they know a shorter one.
+    pub fn share_mate(&self, m: Move, mate: &Exact) {
+        let mut shared = self.mate.lock();
+        if mate.value > self.mate_value.load(Relaxed) {
+            *shared = Some((m, mate.clone()));
+            self.mate_value.store(mate.value, Relaxed);
+        }
+    }
+
+    /// The shortest mate of all threads.
+    pub fn shared_mate(&self) -> Option<(Move, Exact)> {
+        if self.mate_value.load(Relaxed) == 0 {
+            return None;
+        }
+        self.mate.lock().clone()
     }
 
     /// Nodes of all threads.
@@ -211,6 +237,8 @@ pub struct RootMove {
     pub depth: i32,
     /// The last exact result.
     pub exact: Option<Exact>,
+    /// The shortest mate by this move that an exact result has shown.
+    pub mate: Option<Exact>,
     /// Value in the previous iteration.
     pub previous: Value,
     /// Decaying average of the values, or `NONE`.
@@ -240,6 +268,7 @@ impl RootMove {
             bound: ScoreBound::Exact,
             depth: 0,
             exact: None,
+            mate: None,
             previous: -INFINITE,
             average: NONE,
             mean_squared: 0,
@@ -271,6 +300,24 @@ impl RootMove {
         let weight = 32 * 2 * nodes / (2 * nodes + 3 * before);
         let weight = (weight as Value).clamp(params::root_newest_min(), params::root_newest_max());
         (value * weight + self.average * (32 - weight)) / 32
+    }
+
+    /// Remembers a mate by this move, unless a shorter one is known.
+    pub(super) fn learn_mate(&mut self, mate: &Exact) {
+        if self.mate.as_ref().is_none_or(|known| mate.value > known.value) {
+            self.mate = Some(mate.clone());
+        }
+    }
+
+    /// Replaces a lower value by that of the known mate, as the result of the iteration `depth`.
+    pub(super) fn recall_mate(&mut self, depth: i32) {
+        let Some(mate) = self.mate.as_ref().filter(|mate| mate.value > self.value) else {
+            return;
+        };
+        (self.value, self.shown, self.bound) = (mate.value, mate.value, ScoreBound::Exact);
+        (self.depth, self.seldepth) = (depth, mate.seldepth);
+        self.pv.clone_from(&mate.pv);
+        self.exact = Some(Exact { depth, ..mate.clone() });
     }
 
     /// Value from the last completed search of the move.

@@ -152,8 +152,27 @@ impl Worker {
     /// Sorts the root moves that this line has searched by value. Moves that did not become the best keep the order of
     /// the previous iteration.
     fn sort_line(&mut self) {
+        self.recall_mates();
         let rest = self.line..self.group.end;
         self.root_moves[rest].sort_by_key(|root| Reverse((root.value, root.previous)));
+    }
+
+    /// Restores the mates found before, by any thread, of moves that this iteration values lower. A deeper search that
+    /// lost the mate's entries in the table often misses it, but does not refute it. A level, which overlooks moves,
+    /// proves nothing.
+    // CITE: a mate outlasts later iterations: Stockfish, where it replaces the final line (SF-2026-08).
+    fn recall_mates(&mut self) {
+        if self.request.handicap.is_some() {
+            return;
+        }
+        let depth = self.root_depth;
+        let open = &mut self.root_moves[self.line..self.group.end];
+        if let Some((m, mate)) = self.signals.shared_mate()
+            && let Some(root) = open.iter_mut().find(|root| root.m == m)
+        {
+            root.learn_mate(&mate);
+        }
+        open.iter_mut().for_each(|root| root.recall_mate(depth));
     }
 
     /// Records the result of the search of a root move.
@@ -186,7 +205,12 @@ impl Worker {
             root.pv.push(m);
             root.pv.extend_from_slice(&child_pv);
             if root.bound == ScoreBound::Exact {
-                root.exact = Some(Exact { depth, value, seldepth, pv: root.pv.clone() });
+                let exact = Exact { depth, value, seldepth, pv: root.pv.clone() };
+                if value >= score::MATE_IN_MAX_PLY {
+                    root.learn_mate(&exact);
+                    self.signals.share_mate(m, &exact);
+                }
+                root.exact = Some(exact);
             }
             if count > 1 && self.line == 0 {
                 self.count_best_move_change();

@@ -28,10 +28,14 @@ fn cards() -> Option<String> {
     Some(list)
 }
 
-/// Returns the held-out loss of the last validation.
+/// Returns the held-out loss of the last validation. The log ends with a comment, the settings.
 fn last_loss(folder: &Folder, log: &str) -> f64 {
     let log = String::from_utf8(folder.bytes(log)).expect("a text");
-    let last = log.lines().last().and_then(|line| line.split('\t').nth(2)).expect("a validation");
+    let last = log
+        .lines()
+        .rfind(|line| !line.starts_with('#'))
+        .and_then(|line| line.split('\t').nth(2))
+        .expect("a validation");
     last.parse().expect("a number")
 }
 

@@ -156,6 +156,55 @@ fn recorded_value_is_exact_only_inside_the_window() {
     assert_eq!(recorded(-70), (-50, ScoreBound::Upper, Some(20)));
 }
 
+/// Records a value of `m` in an open window, as the first move of an iteration.
+fn record_exact(w: &mut Worker, m: Move, value: Value) {
+    w.record_root_move(m, value, 1, 100, &Node::<Root>::new(-INFINITE, INFINITE, 3, false));
+}
+
+#[test]
+fn deeper_iteration_keeps_the_mate_of_an_earlier_one() {
+    let mut w = at_root(&Position::startpos(), 3, 1);
+    let [first, second] = [w.root_moves[0].m, w.root_moves[1].m];
+    record_exact(&mut w, second, MATE - 9);
+    record_exact(&mut w, second, MATE - 7);
+    w.root_depth = 4;
+    for (m, value) in [(first, 40), (second, 700)] {
+        record_exact(&mut w, m, value);
+    }
+    w.sort_line();
+    let best = &w.root_moves[0];
+    assert_eq!((best.m, best.value, best.shown, best.depth), (second, MATE - 7, MATE - 7, 4));
+    assert_eq!(best.exact.as_ref().map(|exact| (exact.depth, exact.value)), Some((4, MATE - 7)));
+    record_exact(&mut w, first, MATE - 5);
+    w.sort_line();
+    assert_eq!((w.root_moves[0].m, w.root_moves[0].value), (first, MATE - 5), "a shorter mate replaces it");
+}
+
+#[test]
+fn bound_of_a_mate_is_not_kept() {
+    let mut w = at_root(&Position::startpos(), 3, 1);
+    let m = w.root_moves[0].m;
+    w.record_root_move(m, MATE - 7, 1, 100, &Node::<Root>::new(-50, 90, 3, false));
+    record_exact(&mut w, m, 20);
+    w.sort_line();
+    assert_eq!(w.root_moves[0].value, 20);
+}
+
+#[test]
+fn threads_share_the_shortest_mate() {
+    let mut w = at_root(&Position::startpos(), 3, 1);
+    let m = w.root_moves[3].m;
+    let mate = |value| Exact { depth: 9, value, seldepth: 12, pv: vec![m] };
+    for value in [MATE - 9, MATE - 7, MATE - 11] {
+        w.signals.share_mate(m, &mate(value));
+    }
+    record_exact(&mut w, m, 20);
+    w.sort_line();
+    assert_eq!((w.root_moves[0].m, w.root_moves[0].value), (m, MATE - 7));
+    w.signals.begin(false);
+    assert!(w.signals.shared_mate().is_none(), "a new search knows no mate");
+}
+
 #[test]
 fn later_line_ranks_its_moves_below_the_line_above() {
     let mut w = at_root(&Position::startpos(), 3, 3);

@@ -26,7 +26,7 @@ use crate::util::rng::SplitMix64;
 /// Largest relative difference of a gradient between card and processor.
 pub const TOLERANCE: f64 = 1e-2;
 /// Positions of the comparison.
-const COMPARED: usize = 1024;
+pub const COMPARED: usize = 1024;
 /// Span of the initial weights. A smaller span gives deltas of products that are too small to compare.
 const SPAN: f32 = 0.15;
 

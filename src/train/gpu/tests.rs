@@ -3,8 +3,8 @@
 
 use std::io::Write as _;
 
-use super::self_test::{LOSS, SETTINGS, TOLERANCE, difference, gradient_difference, parameters, samples};
-use super::sizes::supported;
+use super::self_test::{COMPARED, LOSS, SETTINGS, TOLERANCE, difference, gradient_difference, parameters, samples};
+use super::sizes::{Sizes, supported};
 use super::trainer::GpuTrainer;
 use crate::gpu::card::{Card, cards};
 use crate::nnue::Architecture;
@@ -40,12 +40,18 @@ fn gradient_of_every_shape_equals_that_of_the_processor() {
     let mut count = 0;
     // The tables of king buckets differ only in size, so one of them is enough for the wide nets.
     for shape in supported().filter(|shape| shape.l1 == 256 || [8, 32].contains(&shape.features.set().kings)) {
+        // The software device allows buffers of 128 MiB; the table of the largest net is larger.
+        let fits = Sizes::of(shape, COMPARED).and_then(|sizes| sizes.check(&card.limits(), &card.name()));
+        if let Err(error) = fits {
+            let _ = writeln!(std::io::stderr(), "SKIPPED: {shape}: {error:#}");
+            continue;
+        }
         let worst = gradient_difference(&card, shape).expect("the card works");
         eprintln!("{shape}: {worst:.5}");
         assert!(worst < TOLERANCE, "{shape}: {worst}");
         count += 1;
     }
-    assert!(count >= 5, "only {count} shapes");
+    assert!(count >= 9, "only {count} shapes");
 }
 
 /// The rate at a step. It rises slowly, because Adam's first steps have the same size for all gradients, even small
