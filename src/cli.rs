@@ -8,7 +8,6 @@ mod manual;
 #[cfg(all(target_os = "wasi", not(feature = "full")))]
 mod module;
 mod names;
-mod numbers;
 #[cfg(feature = "full")]
 mod training;
 
@@ -176,17 +175,17 @@ pub(crate) enum DataCommand {
     /// Count positions, scores, plies, pieces and results
     Info(ops::info::InfoArgs),
     /// Convert positions to another format, or merge several files
-    Convert(ops::convert::ConvertArgs),
+    Convert(ops::filter::ConvertArgs),
     /// Keep only positions that are useful for training
     Filter(ops::filter::ChooseArgs),
     /// Replace the labels of positions with the values of other networks
     Relabel(ops::relabel::RelabelArgs),
     /// Shuffle positions; files may be larger than memory
-    Shuffle(ops::shuffle::ShuffleArgs),
+    Shuffle(ops::dedupe::ShuffleArgs),
     /// Remove duplicate positions, keeping the first of each; files may be larger than memory
     Dedupe(ops::dedupe::DedupeArgs),
     /// Distribute games at random over several files
-    Split(ops::split::SplitArgs),
+    Split(ops::filter::SplitArgs),
 }
 
 /// The subcommands of `datagen`.

@@ -2,7 +2,7 @@
 //!
 //! `make check-slow` also runs the ignored tests.
 
-mod shared;
+mod common;
 
 use std::cell::Cell;
 
@@ -44,7 +44,7 @@ fn check_line(line: &SuiteLine, max_depth: u32) {
 }
 
 fn read_suite(file: &str) -> String {
-    let path = shared::data(&format!("epd/{file}"));
+    let path = common::shared::data(&format!("epd/{file}"));
     std::fs::read_to_string(path).expect("a suite of tests/data")
 }
 

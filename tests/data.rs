@@ -1,12 +1,11 @@
 //! Training data formats, checked against each other and against files of other programs.
 
-mod folder;
-mod shared;
+mod common;
 
 use std::fs;
 
-use folder::{Folder, encode, entries, random_games};
-use shared::shared;
+use common::folder::{Folder, encode, entries, random_games};
+use common::shared::shared;
 use zoothera::data::reader::{self, Format, read_records};
 use zoothera::data::{Entry, Filter, bin, binpack, plain};
 

@@ -1,15 +1,14 @@
 //! `zoothera data …` on synthetic games: no entry is lost or added, and no temporary file remains.
 
-mod engine;
-mod folder;
+mod common;
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use engine::engine;
-use folder::{Folder, encode, entries, random_games};
+use common::engine::engine;
+use common::folder::{Folder, encode, entries, random_games};
 use zoothera::board::openings::random_walk;
 use zoothera::board::{CastlingMode, Move, Position};
 use zoothera::data::entry::NO_SCORE;

@@ -1,11 +1,11 @@
 //! Record stream: every record once per epoch, in a random order that can be reproduced.
 
-mod folder;
+mod common;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use folder::Folder;
+use common::folder::Folder;
 use zoothera::board::openings::random_walk;
 use zoothera::board::{Move, Position};
 use zoothera::data::reader::EntryWriter;

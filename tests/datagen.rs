@@ -1,14 +1,13 @@
 //! Data generation from the command line: the same seed gives the same file, with any threads and interruptions.
 
-mod engine;
-mod folder;
+mod common;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use engine::engine;
-use folder::{Folder, entries, pauses};
+use common::engine::engine;
+use common::folder::{Folder, entries, pauses};
 use zoothera::board::{CastlingMode, Position};
 use zoothera::data::entry::NO_SCORE;
 use zoothera::data::{Entry, plain};
@@ -382,13 +381,13 @@ fn interrupted_generation_can_be_resumed() {
     let arguments = "--positions 3000 --nodes 300 --one-in 4 --hash 1 --threads 2 --resume";
     for name in ["INT", "TERM", "HUP"] {
         let mut command = command("sample", &out, &arguments.replace("3000", "100000000"));
-        let mut child = engine::restore_sighup(&mut command).spawn().expect("the generator starts");
+        let mut child = common::engine::restore_sighup(&mut command).spawn().expect("the generator starts");
         let before = recorded_positions(&out);
         while recorded_positions(&out) == before {
             std::thread::sleep(std::time::Duration::from_millis(5));
             assert!(child.try_wait().expect("a child process").is_none(), "the generator exited early");
         }
-        engine::signal(&child, name);
+        common::engine::signal(&child, name);
         let output = child.wait_with_output().expect("the generator exits");
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{err}");

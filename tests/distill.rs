@@ -1,15 +1,14 @@
 //! `zoothera distill` end to end: rounds, kills, kept files, and rejected inputs.
 
-mod engine;
-mod folder;
+mod common;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 
-use engine::engine;
-use folder::{Folder, pauses};
+use common::engine::engine;
+use common::folder::{Folder, pauses};
 
 const DEFAULT_NET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/nets/default.nnue");
 

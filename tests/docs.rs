@@ -1,8 +1,7 @@
 //! The manual: README.md, CONTRIBUTING.md and docs/. Links resolve, commands run, and the help texts match the
 //! engine's.
 
-#[path = "engine/mod.rs"]
-mod engine;
+mod common;
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,7 +10,7 @@ use std::process::Stdio;
 #[cfg(unix)]
 use std::sync::Mutex;
 
-use engine::engine;
+use common::engine::engine;
 
 /// Maximum size of the README in bytes: it is a front page.
 const LARGEST_README: usize = 6 * 1024;

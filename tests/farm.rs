@@ -1,13 +1,13 @@
 //! OpenBench's requirements for the engine and its configuration.
 
-mod engine;
+mod common;
 
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use engine::engine;
+use common::engine::engine;
 use regex::Regex;
 use serde_json::Value;
 

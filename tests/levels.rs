@@ -1,7 +1,7 @@
 //! Levels below full strength: levels reply to first moves as people do, those above 1300 seldom leave a piece to a
 //! capture, and every level wins elementary endings.
 
-mod seed;
+mod common;
 
 use std::thread;
 
@@ -87,7 +87,7 @@ fn conversion(level: Level, mut position: Position) -> Result<usize, String> {
 
 /// Checks that levels of all `elos` win `positions` random positions of each ending.
 fn convert(elos: &[i32], positions: usize) {
-    let mut rng = SplitMix64::new(seed::seed(1));
+    let mut rng = SplitMix64::new(common::seed::seed(1));
     for (name, pieces) in ENDINGS {
         for &elo in elos {
             let (mut longest, mut problems) = (0, Vec::new());

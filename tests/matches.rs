@@ -1,14 +1,13 @@
 //! `zoothera match`: games, counts, outputs, and rejected arguments.
 
-mod engine;
-mod folder;
+mod common;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use engine::engine;
-use folder::{Folder, pauses};
+use common::engine::engine;
+use common::folder::{Folder, pauses};
 use serde_json::Value;
 
 /// A short match of two settings with unequal strength.

@@ -1,13 +1,12 @@
 //! Networks against reference outputs: every kernel, with fresh and incremental evaluation, and invalid files.
 
-mod oracle;
-mod shared;
+mod common;
 
 use std::sync::{Arc, OnceLock};
 
-use oracle::{Board, table};
+use common::oracle::{Board, table};
+use common::shared::shared;
 use shakmaty::{Role, Square};
-use shared::shared;
 use zoothera::board::{CastlingMode, DirtyPiece, DirtyPieces, Position};
 use zoothera::nnue::{AccumulatorStack, Kernel, NetError, NetOutput, Network, synthetic};
 use zoothera::util::rng::SplitMix64;

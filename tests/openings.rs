@@ -8,7 +8,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use zoothera::board::opening_book::Book;
+use zoothera::board::openings::Book;
 use zoothera::board::{CastlingMode, Move, Position};
 use zoothera::nnue::Network;
 use zoothera::search::{Limits, Solo, solo};

@@ -1,14 +1,12 @@
 //! The page of a review, as text, and in a browser if one is installed.
 
-mod folder;
-#[allow(dead_code)] // Only the notices are used here.
-mod shared;
+mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use folder::Folder;
+use common::folder::Folder;
 use serde_json::Value;
 
 /// Scholar's mate with an author's comments, then a position with a pawn one move from promotion.
@@ -88,7 +86,7 @@ fn browser() -> Option<PathBuf> {
         .flat_map(|folder| names.map(|name| folder.join(name)))
         .find(|path| path.is_file());
     if found.is_none() {
-        shared::notice("Chromium");
+        common::shared::notice("Chromium");
     }
     found
 }

@@ -1,15 +1,14 @@
 //! Games reviewed end to end: input, outputs and messages. The page has its own tests, in `tests/page.rs`.
 
-mod folder;
-mod schema;
+mod common;
 
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use folder::Folder;
-use schema::Schema;
+use common::folder::Folder;
+use common::schema::Schema;
 use serde_json::Value;
 
 /// A short game with clocks and odd names, one from a position, one in Chess960, a broken one.

@@ -5,7 +5,7 @@
 mod board;
 #[path = "claims/check.rs"]
 mod check;
-mod folder;
+mod common;
 #[path = "claims/games.rs"]
 mod games;
 #[path = "claims/outcome.rs"]
@@ -14,7 +14,7 @@ mod outcome;
 use std::process::{Command, Stdio};
 
 use check::{Checked, check};
-use folder::Folder;
+use common::folder::Folder;
 use serde_json::Value;
 
 /// Games whose material claims are checked by their outcome in the slow test, unless `ZOOTHERA_CLAIM_GAMES` gives a

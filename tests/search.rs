@@ -1,11 +1,12 @@
 //! The search as a library: mates, draws, limits, threads, determinism.
 
-mod shared;
+mod common;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use common::shared;
 use zoothera::board::{CastlingMode, Move, Position};
 use zoothera::nnue::Network;
 use zoothera::search::limits::SideClock;
@@ -336,13 +337,13 @@ fn check_mate(tables: &Path, fen: &str, max_plies: usize) {
 #[test]
 fn tablebases_mate_a_lone_king_in_the_fewest_plies() {
     for (fen, max_plies) in ELEMENTARY_MATES.into_iter().zip([19, 31]) {
-        check_mate(&shared::data("syzygy"), fen, max_plies);
+        check_mate(&common::shared::data("syzygy"), fen, max_plies);
     }
 }
 
 #[test]
 fn tablebases_of_four_men_win_in_the_fewest_plies() {
-    let Some(tables) = shared::shared("syzygy") else {
+    let Some(tables) = common::shared::shared("syzygy") else {
         return;
     };
     for (fen, max_plies) in ELEMENTARY_MATES.into_iter().zip([19, 31, 37, 65]).skip(2) {
@@ -389,7 +390,7 @@ fn men(fen: &str) -> usize {
 #[test]
 fn tablebases_decide_the_root_score() {
     let mut pool = pool(1);
-    let tables = shared::data("syzygy");
+    let tables = common::shared::data("syzygy");
     let loaded = pool.set_syzygy_path(&tables.display().to_string()).expect("tables open");
     assert_eq!((loaded.files, loaded.men), (10, 3), "{loaded:?}");
     // A king two ranks in front of its pawn wins; a king behind its pawn draws.

@@ -3,7 +3,7 @@
 //!
 //! The short form runs with all tests. `make train-smoke` runs the long form and shows the output of its commands.
 
-mod folder;
+mod common;
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use folder::Folder;
+use common::folder::Folder;
 use zoothera::board::openings::random_walk;
 use zoothera::board::{Color, Position};
 use zoothera::game::referee::{self, RuleArgs};

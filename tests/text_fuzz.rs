@@ -1,7 +1,7 @@
 //! Fuzzing with random and mutated texts: games in PGN, EPD, and UCI positions. No text may cause a panic, and no
 //! game may be read as a different game.
 
-mod seed;
+mod common;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -278,7 +278,7 @@ fn check_uci(bytes: &[u8]) {
 
 /// Checks `inputs` random texts of each kind.
 fn fuzz(inputs: usize, default_seed: u64) {
-    let mut rng = SplitMix64::new(seed::seed(default_seed));
+    let mut rng = SplitMix64::new(common::seed::seed(default_seed));
     let (games, suites, positions) = (corpus("pgn"), corpus_lines("epd"), corpus_lines("uci"));
     for i in 0..inputs {
         match i % 4 {

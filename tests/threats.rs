@@ -3,13 +3,12 @@
 //! The synthetic networks are generated here. The published ones are read from the folder that `ZOOTHERA_NETS` names,
 //! from the user's cache folder, or from the shared folder; their tests are slow.
 
-mod oracle;
-mod shared;
+mod common;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use oracle::{Board, table};
+use common::oracle::{Board, table};
 use zoothera::board::{CastlingMode, Position};
 use zoothera::nnue::synthetic::{self, Recipe};
 use zoothera::nnue::{AccumulatorStack, Architecture, Kernel, NetError, NetOutput, Network, ThreatInputs};
@@ -298,7 +297,7 @@ fn published(name: &str) -> Option<Arc<Network>> {
         [std::env::var_os("ZOOTHERA_NETS").map(PathBuf::from), cache.map(|folder| folder.join("zoothera-nets"))];
     let paths = folders.into_iter().flatten().map(|folder| folder.join(&file));
     let found = paths.into_iter().find(|path| path.exists());
-    let path = found.or_else(|| shared::shared(&format!("nets/{file}")))?;
+    let path = found.or_else(|| common::shared::shared(&format!("nets/{file}")))?;
     let network = Network::from_file(path).expect("the published network");
     assert!(network.info().sha256.starts_with(&name[3..]));
     Some(Arc::new(network))

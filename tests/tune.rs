@@ -1,13 +1,13 @@
 //! `zoothera tune` in builds with the feature `tune`; run by `make check-tune`.
 #![cfg(feature = "tune")]
 
-mod folder;
+mod common;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use folder::{Folder, pauses};
+use common::folder::{Folder, pauses};
 use serde_json::Value;
 
 /// A depth at which every rule applies somewhere in `bench`.

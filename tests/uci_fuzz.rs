@@ -1,13 +1,12 @@
 //! Fuzzing with random and mutated input: the engine neither crashes nor hangs, and each `go` gets one `bestmove`.
 
-mod seed;
-mod uci_driver;
+mod common;
 
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use uci_driver::{Driver, PATIENCE};
-use zoothera::uci::command::{Command, Extra};
+use common::driver::{Driver, PATIENCE};
+use zoothera::uci::command::{Command, NonUciCommand};
 use zoothera::util::rng::SplitMix64;
 
 /// Typical lines of GUIs and users, from which mutations start.
@@ -123,7 +122,7 @@ fn starts_search(line: &[u8]) -> Option<bool> {
     let text = String::from_utf8_lossy(line);
     match Command::from_str(&text) {
         Ok(Command::Quit) => None,
-        Ok(Command::Extra(Extra::Bench | Extra::GenFens | Extra::Perft, _)) => None,
+        Ok(Command::NonUci(NonUciCommand::Bench | NonUciCommand::GenFens | NonUciCommand::Perft, _)) => None,
         Ok(Command::Go(go)) if go.perft.is_some_and(|depth| depth > 3) => None,
         Ok(Command::Go(go)) => Some(go.perft.is_none()),
         Ok(Command::SetOption { name, value }) => {
@@ -141,7 +140,7 @@ fn starts_search(line: &[u8]) -> Option<bool> {
 /// Sends random lines in batches and counts the answers.
 fn fuzz(lines: usize, default_seed: u64) {
     const BATCH: usize = 250;
-    let mut rng = SplitMix64::new(seed::seed(default_seed));
+    let mut rng = SplitMix64::new(common::seed::seed(default_seed));
     let mut engine = Driver::start();
     let mut sent = 0;
     while sent < lines {

@@ -10,8 +10,8 @@ use super::Book;
 use super::polyglot::{Entry, KIND, code_of};
 use crate::board::{Color, Position};
 use crate::notation::pgn::{self, Game, Games};
+use crate::tools::args;
 use crate::tools::args::SelectionArgs;
-use crate::tools::subjects;
 use crate::util::atomic::{AtomicFile, write_over};
 use crate::util::identity::check_distinct;
 use crate::util::quantity::counted;
@@ -59,11 +59,11 @@ pub fn run(command: &BookCommand, out: &mut dyn Write, err: &mut dyn Write) -> R
         BookCommand::Show { position, book } => {
             let book = Book::open(book)?;
             let mut problems = Vec::new();
-            for subject in subjects::read(position, SelectionArgs::default(), &mut problems)? {
+            for subject in args::read(position, SelectionArgs::default(), &mut problems)? {
                 show(&book, &subject.position, out)?;
             }
-            subjects::report(&problems, err)?;
-            subjects::fail_with(&problems)
+            args::report(&problems, err)?;
+            args::fail_with(&problems)
         }
     }
 }

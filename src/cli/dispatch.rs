@@ -1,7 +1,8 @@
 //! Runs the command of the command line and turns errors into a message and an exit code.
 
 use std::borrow::Cow;
-use std::io::{self, Stderr, Write};
+use std::io;
+use std::io::{Stderr, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -9,19 +10,20 @@ use anyhow::Result;
 use anyhow::bail;
 use clap::{CommandFactory as _, Parser};
 
-use super::{Cli, Command, names, numbers};
+use super::{Cli, Command, names};
 #[cfg(feature = "full")]
 use super::{manual, training};
 use crate::tools::play::PlayArgs;
-use crate::tools::prompt::Typed;
-use crate::tools::{analyse, bench, cpu, epd, eval, genfens, net, perft, play, prompt};
-use crate::util::console::{Printable, use_colour};
-use crate::util::interrupt::{self, Interrupted};
-use crate::util::reason;
+use crate::tools::play::prompt::Typed;
+#[cfg(feature = "full")]
+use crate::tools::tables;
+use crate::tools::{analyse, bench, cpu, epd, eval, genfens, net, perft, play};
+use crate::util::console::{Interrupted, Printable, use_colour};
 use crate::util::text::printable;
+use crate::util::{console, reason};
 use crate::{book, review, uci};
 #[cfg(feature = "full")]
-use crate::{distill, matches, tools::tables, train};
+use crate::{distill, matches, train};
 
 /// First words of UCI commands that can be given as arguments. Words that are also commands of the command line
 /// (`bench`, `eval`, `perft`, `cpu`, `help`) are excluded.
@@ -49,7 +51,7 @@ pub(super) fn exit_code() -> u8 {
             let interrupted = error.is::<Interrupted>();
             let label = if interrupted { "" } else { "error: " };
             let _ = writeln!(messages(), "{label}{}", reason::chain(&error));
-            if interrupted { interrupt::EXIT_CODE } else { 1 }
+            if interrupted { console::EXIT_CODE } else { 1 }
         }
     }
 }
@@ -76,7 +78,7 @@ fn run_arguments(arguments: &[String]) -> Result<()> {
     if words.contains(&verb) || (quoted && matches!(verb, "bench" | "eval" | "perft" | "cpu")) {
         return uci::run_with_commands(&group_commands(arguments, &words));
     }
-    let words = numbers::expanded(&Cli::command(), std::env::args_os());
+    let words = names::expanded(&Cli::command(), std::env::args_os());
     let command = Cli::try_parse_from(words).unwrap_or_else(|error| print_and_exit(&error)).command;
     match command {
         Some(command) => run_command(command),
@@ -132,12 +134,12 @@ fn group_commands(arguments: &[String], words: &[&str]) -> Vec<String> {
 
 /// Plays a game, then reviews it if the user agrees.
 fn run_play(args: &PlayArgs, out: &mut impl Write, err: &mut dyn Write) -> Result<()> {
-    let mut input = prompt::standard();
+    let mut input = play::prompt::standard();
     let game = play::run(args, &mut *input, out)?;
     if input.is_interactive() && game.plies > 0 {
         let answer = input.ask("Review this game? [y/N] ")?;
         if matches!(answer, Typed::Line(text) if text.trim().to_ascii_lowercase().starts_with('y')) {
-            return review::played::run(&game, args, out, err);
+            return review::run::run_after_play(&game, args, out, err);
         }
     }
     Ok(())

@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 
 use super::dispatch::exit_code;
-use crate::uci::engine::Session;
+use crate::uci::Session;
 use crate::uci::output::Output;
 
 thread_local! {

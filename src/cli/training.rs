@@ -11,9 +11,8 @@ use super::TuneCommand;
 use super::{DataCommand, DatagenCommand};
 use crate::data::label::{LabelNet, Labelling};
 use crate::data::ops;
-use crate::datagen;
 use crate::gpu::Device;
-use crate::tools;
+use crate::{datagen, tools};
 
 /// Runs `tune`.
 #[cfg(feature = "tune")]
@@ -35,12 +34,12 @@ pub(super) fn tune(command: Option<TuneCommand>, out: &mut impl Write) -> Result
 pub(super) fn data(command: &DataCommand) -> Result<()> {
     match command {
         DataCommand::Info(args) => ops::info::run(args, &mut io::stdout()),
-        DataCommand::Convert(args) => ops::convert::run(args),
-        DataCommand::Filter(args) => ops::filter::run(args),
+        DataCommand::Convert(args) => ops::filter::convert(args),
+        DataCommand::Filter(args) => ops::filter::filter(args),
         DataCommand::Relabel(args) => ops::relabel::run(args, &labelling(&args.label, &args.device)?),
-        DataCommand::Shuffle(args) => ops::shuffle::run(args),
-        DataCommand::Dedupe(args) => ops::dedupe::run(args),
-        DataCommand::Split(args) => ops::split::run(args),
+        DataCommand::Shuffle(args) => ops::dedupe::shuffle(args),
+        DataCommand::Dedupe(args) => ops::dedupe::dedupe(args),
+        DataCommand::Split(args) => ops::filter::split(args),
     }
 }
 

@@ -29,7 +29,7 @@ use shakmaty::Square;
 use super::entry::{Entry, MoveKind};
 use super::packed::{MAX_PIECES, PackedBoard};
 use crate::board::{Move, Role};
-use crate::util::kind::{Kind, is_text};
+use crate::util::identity::{Kind, is_text};
 
 /// Size of a record in bytes.
 pub const RECORD_BYTES: usize = 40;

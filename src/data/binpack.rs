@@ -25,8 +25,8 @@ use shakmaty::Square;
 use super::entry::{Entry, MoveKind};
 use super::packed::PackedBoard;
 use crate::board::{Move, Role};
-use crate::util::kind::Kind;
-use crate::util::quiet::catch_quietly;
+use crate::util::identity::Kind;
+use crate::util::reason::catch_quietly;
 
 /// Castling rights in the order of the bits in `Entry::castling`.
 const RIGHTS: [CastlingRights; 4] = [

@@ -21,7 +21,7 @@ use anyhow::{Result, ensure};
 use super::bin::for_each_record;
 use super::entry::Entry;
 use super::packed::{MAX_PIECES, PackedBoard, PackedPiece};
-use crate::util::kind::Kind;
+use crate::util::identity::Kind;
 
 /// Size of a record in bytes.
 pub const RECORD_BYTES: usize = 32;

@@ -11,7 +11,7 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-use crate::util::kind::Kind;
+use crate::util::identity::Kind;
 
 /// Size of the read buffer in bytes.
 const BUFFER: usize = 1 << 20;

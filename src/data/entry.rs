@@ -1,7 +1,9 @@
 //! A labelled position, independent of the file format: the type that readers yield and writers accept. Its compact
-//! form in memory, and the boards of both for network evaluation.
+//! form in memory, the boards of both for network evaluation, the units of its score, and the filter of positions.
 
-use anyhow::{Result, ensure};
+use std::str::FromStr;
+
+use anyhow::{Error, Result, bail, ensure};
 use bytemuck::{Pod, Zeroable};
 use shakmaty::{Piece, Square};
 
@@ -264,6 +266,171 @@ fn board_of(pieces: impl Iterator<Item = PackedPiece>, black_to_move: bool) -> B
     board
 }
 
+// Units of scores, and their conversion to engine units.
+
+/// Engine units in a centipawn.
+// MEASURED: the win-rate model of the search has 1.96 to 2.04 for the value at which half of the games are won.
+pub const UNITS_PER_CENTIPAWN: f64 = 2.0;
+/// Largest |score| after a conversion; larger numbers such as [`NO_SCORE`] have special meanings.
+const MAX_SCORE: f64 = 30_000.0;
+
+/// Unit of the scores in a file. An engine unit is the unit of a net's output: 200 of them are a pawn, the advantage
+/// with which half of the games are won.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum ScoreUnit {
+    /// That of the format: centipawns in PGN and EPD, engine units otherwise.
+    #[default]
+    OfFormat,
+    /// Engine units.
+    Engine,
+    /// Centipawns.
+    Centipawns,
+    /// This many engine units.
+    Factor(f64),
+}
+
+impl FromStr for ScoreUnit {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "engine" => return Ok(Self::Engine),
+            "cp" => return Ok(Self::Centipawns),
+            _ => {}
+        }
+        match text.parse() {
+            Ok(factor) if (1e-3..=1e3).contains(&factor) => Ok(Self::Factor(factor)),
+            _ => bail!(
+                "'{text}' is not a unit; expected engine, cp, or the number of engine units in a unit, such as 2.5"
+            ),
+        }
+    }
+}
+
+impl ScoreUnit {
+    /// Engine units in this unit. `own` is the unit of the format.
+    pub fn factor(self, own: f64) -> f64 {
+        match self {
+            Self::OfFormat => own,
+            Self::Engine => 1.0,
+            Self::Centipawns => UNITS_PER_CENTIPAWN,
+            Self::Factor(factor) => factor,
+        }
+    }
+}
+
+/// The entry with its score multiplied by a factor. An entry without a score has none afterwards.
+pub fn scaled(entry: &Entry, factor: f64) -> Entry {
+    if entry.score == NO_SCORE {
+        return *entry;
+    }
+    let score = (f64::from(entry.score) * factor).round().clamp(-MAX_SCORE, MAX_SCORE);
+    Entry { score: score as i16, ..*entry }
+}
+
+// Filter of training positions.
+
+/// Conditions for keeping a position.
+///
+/// A static evaluation is used only in quiet positions. In check, or where the best move captures or promotes, the
+/// score comes from a search and a static evaluation cannot reproduce it.
+// CITE: the same conditions as in nnue-pytorch ("smart FEN skipping").
+#[derive(Clone, Copy, Debug)]
+pub struct Filter {
+    /// Largest |score| in engine units.
+    pub max_score: i16,
+    /// Smallest ply; earlier positions are opening noise.
+    pub min_ply: u16,
+    /// Keep only positions whose best move neither captures nor promotes, and that are not in check.
+    pub quiet: bool,
+    /// Keep only positions whose best move neither captures nor promotes.
+    pub no_captures: bool,
+    /// Keep only positions that are not in check.
+    pub no_checks: bool,
+    /// Smallest number of pieces on the board, kings included.
+    pub min_pieces: u32,
+    /// Largest number of pieces on the board, kings included.
+    pub max_pieces: u32,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self {
+            max_score: 3000,
+            min_ply: 0,
+            quiet: true,
+            no_captures: false,
+            no_checks: false,
+            min_pieces: 0,
+            max_pieces: 32,
+        }
+    }
+}
+
+/// Filter options of a command. A rejected position is dropped. In a .binpack it is kept without a score, because
+/// dropping it would break the chain of its game and make the file larger.
+#[derive(clap::Args, Clone, Debug)]
+pub struct FilterArgs {
+    /// Keep only positions that are not in check and whose move neither captures nor promotes
+    #[arg(long)]
+    pub quiet: bool,
+    /// Keep only positions whose move neither captures nor promotes
+    #[arg(long)]
+    pub no_captures: bool,
+    /// Keep only positions that are not in check
+    #[arg(long)]
+    pub no_checks: bool,
+    /// Keep only positions with at most this |score|, in engine units
+    #[arg(long, value_name = "UNITS", default_value_t = 32_000, value_parser = clap::value_parser!(i16).range(0..))]
+    pub max_score: i16,
+    /// Keep only positions from this ply of the game on
+    #[arg(long, value_name = "PLY", default_value_t = 0)]
+    pub min_ply: u16,
+    /// Keep only positions with at least N pieces, kings included
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub min_pieces: u32,
+    /// Keep only positions with at most N pieces, kings included
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub max_pieces: u32,
+}
+
+impl FilterArgs {
+    /// The filter that the arguments describe.
+    pub fn filter(&self) -> Filter {
+        Filter {
+            max_score: self.max_score,
+            min_ply: self.min_ply,
+            quiet: self.quiet,
+            no_captures: self.no_captures,
+            no_checks: self.no_checks,
+            min_pieces: self.min_pieces,
+            max_pieces: self.max_pieces,
+        }
+    }
+}
+
+impl Filter {
+    /// Whether the filter keeps the entry.
+    #[inline]
+    pub fn keeps(&self, entry: &Entry) -> bool {
+        entry.score.unsigned_abs() <= self.max_score.unsigned_abs()
+            && entry.score != NO_SCORE
+            && entry.ply >= self.min_ply
+            && (self.min_pieces..=self.max_pieces).contains(&entry.board.count())
+            && (!(self.quiet || self.no_captures) || !entry.captures_or_promotes())
+            && (!(self.quiet || self.no_checks) || !entry.is_check())
+    }
+}
+
+/// The entry to write: unchanged if `kept`. Otherwise `None`, or with `chains` the entry without its score.
+pub fn remainder(entry: &Entry, kept: bool, chains: bool) -> Option<Entry> {
+    match (kept, chains) {
+        (true, _) => Some(*entry),
+        (false, false) => None,
+        (false, true) => Some(Entry { score: NO_SCORE, ..*entry }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,5 +468,24 @@ mod record_tests {
         assert_eq!(record.pieces().collect::<Vec<_>>(), pieces);
         assert!(record.black_to_move() && !record.can_castle());
         assert_eq!(size_of::<Record>(), 32);
+    }
+}
+
+#[cfg(test)]
+mod units_tests {
+    use super::*;
+    use crate::board::Position;
+
+    #[test]
+    fn units_parse_and_scale_scores() {
+        for (text, factor) in [("engine", 1.0), ("cp", 2.0), ("2.5", 2.5)] {
+            let unit: ScoreUnit = text.parse().expect(text);
+            assert_eq!(unit.factor(3.0), factor, "{text}");
+        }
+        assert_eq!(ScoreUnit::default().factor(3.0), 3.0);
+        assert!("pawns".parse::<ScoreUnit>().is_err() && "0".parse::<ScoreUnit>().is_err());
+        let entry = |score| Entry { score, ..Entry::of(&Position::startpos()) };
+        let scores = [100, -7, 20_000, i16::MIN, NO_SCORE].map(|score| scaled(&entry(score), 2.5).score);
+        assert_eq!(scores, [250, -18, 30_000, -30_000, NO_SCORE]);
     }
 }

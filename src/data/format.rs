@@ -7,10 +7,10 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::compression::Compression;
-use super::units::UNITS_PER_CENTIPAWN;
-use super::{bin, binpack, bulletformat, lines, pgn, plain, tree, viriformat};
+use super::entry::UNITS_PER_CENTIPAWN;
+use super::{bin, binpack, bulletformat, games, lines, plain, tree, viriformat};
 use crate::nnue;
-use crate::util::kind::{HEAD, Kind, is_text};
+use crate::util::identity::{HEAD, Kind, is_text};
 use crate::util::text::Shown as _;
 
 /// Format of a data file.
@@ -78,7 +78,7 @@ impl Format {
             Self::Viriformat => viriformat::KIND,
             Self::BulletText => lines::BULLET,
             Self::Epd => lines::EPD,
-            Self::Pgn => pgn::KIND,
+            Self::Pgn => games::KIND,
         }
     }
 

@@ -15,7 +15,7 @@ use super::plain;
 use crate::board::{CastlingMode, Position};
 use crate::notation::epd::{EpdRecord, is_blank};
 use crate::util::encoding::without_mark;
-use crate::util::kind::{Kind, is_text, text_start};
+use crate::util::identity::{Kind, is_text, text_start};
 
 /// Kind of a file of bullet's text.
 pub const BULLET: Kind = Kind { name: "a text file of `FEN | score | result` lines", is: is_bullet };

@@ -5,6 +5,8 @@
 //! is skipped with a warning on standard error ([`ReadOptions::strict`]). Damage anywhere else is an error, and so is a
 //! file without any complete entry.
 
+use crate::data::games::PgnGame;
+use crate::data::viriformat::GameBytes;
 use std::cell::Cell;
 use std::fmt;
 use std::fs::File;
@@ -14,14 +16,12 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::binpack::BinpackWriter;
-use super::entry::{Entry, NO_SCORE, Record};
-use super::filter::Filter;
+use super::entry::{Entry, Filter, NO_SCORE, Record, ScoreUnit, UNITS_PER_CENTIPAWN, scaled};
 pub use super::format::Format;
 use super::format::{Content, FileFormat};
-use super::games::{PgnWriter, ViriWriter};
-use super::tree::{SamplePath, TreeWriter};
-use super::units::{ScoreUnit, UNITS_PER_CENTIPAWN, scaled};
-use super::{bin, binpack, bulletformat, format, lines, pgn, plain, tree, units, viriformat};
+use super::games::GameWriter;
+use super::tree::{Place, TreeWriter};
+use super::{bin, binpack, bulletformat, entry, format, games, lines, plain, tree, viriformat};
 use crate::util::text::Shown as _;
 
 /// Error with which a visitor ends the reading early. The reader returns it unchanged.
@@ -54,15 +54,6 @@ pub fn for_each(path: &Path, mut visit: impl FnMut(&Entry) -> Result<()>) -> Res
     for_each_placed(path, ReadOptions::default(), &Cell::new(0), |entry, _| visit(entry))
 }
 
-/// Position of an entry in a file with blocks of games.
-#[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
-    /// Index of the block.
-    pub block: u64,
-    /// The moves from the root of the block to the position.
-    pub sample_path: SamplePath<'a>,
-}
-
 /// As [`for_each`] with options. Passes the place of each entry of a `.tree`, and adds the number of bytes read to
 /// `bytes`, for progress reports.
 ///
@@ -83,9 +74,9 @@ pub fn for_each_placed(
     let mut count = 0_u64;
     let mut counted = |entry: &Entry, place: Option<Place>| {
         count += 1;
-        if convert { visit(&units::scaled(entry, factor), place) } else { visit(entry, place) }
+        if convert { visit(&entry::scaled(entry, factor), place) } else { visit(entry, place) }
     };
-    let mut games = pgn::Skipped::default();
+    let mut games = games::Skipped::default();
     let left = match format {
         Format::Bin => bin::for_each(source, |entry| counted(entry, None)),
         Format::Binpack => binpack::for_each(source, |entry| counted(entry, None)),
@@ -94,7 +85,7 @@ pub fn for_each_placed(
         Format::Viriformat => viriformat::for_each(source, |entry| counted(entry, None)),
         Format::BulletText => lines::for_each(source, lines::bullet, |entry| counted(entry, None)),
         Format::Epd => lines::for_each(source, lines::epd, |entry| counted(entry, None)),
-        Format::Pgn => pgn::for_each(&mut source, !options.strict, |entry| counted(entry, None)).map(|skipped| {
+        Format::Pgn => games::for_each(&mut source, !options.strict, |entry| counted(entry, None)).map(|skipped| {
             games = skipped;
             0
         }),
@@ -193,9 +184,9 @@ pub enum EntryWriter<W: Write> {
     /// EPD with scores and results.
     Epd(W),
     /// Games as moves and scores.
-    Viriformat(ViriWriter<W>),
+    Viriformat(GameWriter<W, GameBytes>),
     /// Games with evaluations.
-    Pgn(PgnWriter<W>),
+    Pgn(GameWriter<W, PgnGame>),
     /// Samples in the search trees of their games; boxed because the open block is large.
     Tree(Box<TreeWriter<W>>),
 }
@@ -213,8 +204,8 @@ impl<W: Write> EntryWriter<W> {
             Format::Bulletformat => Self::Bulletformat(sink),
             Format::BulletText => Self::BulletText(sink),
             Format::Epd => Self::Epd(sink),
-            Format::Viriformat => Self::Viriformat(ViriWriter::new(sink)),
-            Format::Pgn => Self::Pgn(PgnWriter::new(sink)),
+            Format::Viriformat => Self::Viriformat(GameWriter::new(sink)),
+            Format::Pgn => Self::Pgn(GameWriter::new(sink)),
             Format::Tree => Self::Tree(Box::new(TreeWriter::new(sink))),
         })
     }

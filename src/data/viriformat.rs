@@ -23,7 +23,7 @@ use super::games::StoredGame;
 use super::packed::{MAX_PIECES, PackedBoard, PackedPiece};
 use super::plain;
 use crate::board::{CastlingMode, Move, Position, Role};
-use crate::util::kind::Kind;
+use crate::util::identity::Kind;
 
 /// Size of an initial position in bytes.
 pub const START_BYTES: usize = 32;
@@ -258,7 +258,7 @@ fn decode_move(code: u16) -> Option<Move> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::games::ViriWriter;
+    use crate::data::games::GameWriter;
 
     fn read(bytes: &[u8]) -> Result<(Vec<Entry>, usize)> {
         let mut entries = Vec::new();
@@ -292,7 +292,7 @@ mod tests {
     }
 
     fn written(entries: &[Entry]) -> Vec<u8> {
-        let mut writer = ViriWriter::new(Vec::new());
+        let mut writer = GameWriter::<_, GameBytes>::new(Vec::new());
         entries.iter().for_each(|entry| writer.write(entry).expect("a legal move"));
         writer.finish().expect("writing to a vector")
     }

@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use crate::data::entry::{Entry, NO_SCORE};
 use crate::data::reader::{EntryWriter, Format};
 use crate::game::workers::{self, Event, Player};
-use crate::util::append::AppendFile;
+use crate::util::atomic::AppendFile;
 use crate::util::atomic::AtomicFile;
+use crate::util::console::ProgressLine;
+use crate::util::console::{Interrupt, Interrupted};
 use crate::util::cores;
+use crate::util::encoding::read_bytes;
 use crate::util::identity::check_distinct;
-use crate::util::input::read_bytes;
-use crate::util::interrupt::{Interrupt, Interrupted};
-use crate::util::progress::ProgressLine;
 use crate::util::quantity::{short_number, short_time};
 use crate::util::text::Shown as _;
 

@@ -287,7 +287,7 @@ impl Learning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::util::arguments::parsed;
+    use crate::util::quantity::parsed;
 
     fn args(more: &[&str]) -> DistillArgs {
         let words = ["--teacher", "t.nnue", "--book", "b.epd", "--out", "run"];

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::matches::state::differences;
 use crate::util::atomic::AtomicFile;
-use crate::util::input::read_bytes;
+use crate::util::encoding::read_bytes;
 use crate::util::text::Shown as _;
 
 /// Extensions of the files that a training run writes.

@@ -18,7 +18,7 @@ use crate::tools::load_network;
 use crate::train::run as train;
 use crate::train::run::TrainArgs;
 use crate::train::run::config::Overrides;
-use crate::util::arguments::parsed;
+use crate::util::quantity::parsed;
 
 /// Training settings that [`Learning`](super::args::Learning) does not contain.
 // MEASURED: see `nets/PROVENANCE.md`, the default net.

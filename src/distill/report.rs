@@ -9,7 +9,7 @@ use super::args::DistillArgs;
 use super::folder::{Folder, Played, Round, State};
 use crate::train::run::plot::round_numbers;
 use crate::util::atomic::write_over;
-use crate::util::kind::Kind;
+use crate::util::identity::Kind;
 use crate::util::quantity::{short_number, short_time};
 use crate::util::text::Shown as _;
 

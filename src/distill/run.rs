@@ -12,7 +12,7 @@ use super::report::{self, Pace};
 use super::setup::Setup;
 use crate::tools::net;
 use crate::train::run::outputs;
-use crate::util::interrupt::{Interrupt, Interrupted};
+use crate::util::console::{Interrupt, Interrupted};
 use crate::util::quantity::{short_number, short_time};
 use crate::util::text::Shown as _;
 

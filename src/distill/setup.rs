@@ -11,14 +11,14 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::args::{DistillArgs, Learning};
 use super::folder::{Folder, State};
-use crate::board::opening_book::BUILTIN;
+use crate::board::openings::BUILTIN;
 use crate::data::label::{Judge, LabelNet, Labelling};
 use crate::nnue::{Network, hex_sha256};
 use crate::tools::{load_network, net};
 use crate::train::run::config::Overrides;
+use crate::util::claim::free_bytes;
 use crate::util::claim::{Lock, OWN};
 use crate::util::cores;
-use crate::util::disk::free_bytes;
 use crate::util::identity::check_distinct;
 use crate::util::quantity::short_number;
 use crate::util::text::Shown as _;

@@ -17,7 +17,7 @@ use crate::board::{CastlingMode, Position};
 use crate::search::solo::STACK_BYTES;
 use crate::search::{Limits, Solo};
 use crate::util::rng::SplitMix64;
-use crate::util::threads;
+use crate::util::sync;
 
 /// Interval of [`Event::Idle`] while no game ends.
 const IDLE_PERIOD: Duration = Duration::from_millis(100);
@@ -64,7 +64,7 @@ pub fn play<P: Player>(
     receive: impl FnMut(Event<P::Game>) -> Result<ControlFlow<()>>,
     halt: impl Fn(),
 ) -> Result<()> {
-    if threads::EXIST {
+    if sync::THREADS_EXIST {
         play_beside(threads, numbers, new_player, receive, halt)
     } else {
         play_here(numbers, new_player, receive)

@@ -6,17 +6,12 @@
 //! machine and independently of earlier searches.
 //!
 //! * [`strength`]: the handicap for each Elo, from a table calibrated by games
-//! * [`turn`]: the handicap in one position: evaluation noise and missed moves
-//! * [`attention`]: the probability of missing a move
-//! * [`technique`], [`mating`]: evaluation and search of elementary endings, which every level wins
-//! * [`theory`]: moves of named openings, and developing moves
-//! * `traps`: plain answers to beginners' traps; [`habits`]: moves that a club player does not consider
-//! * [`pace`]: simulated thinking time
+//! * [`turn`]: the handicap in one position (evaluation noise and missed moves), and simulated thinking time
+//! * [`habits`]: moves that a club player does not consider, and the probability of missing a move
+//! * [`technique`]: evaluation and search of elementary endings, which every level wins
+//! * [`theory`]: moves of named openings, and developing moves; `traps`: plain answers to beginners' traps
 
-mod attention;
 pub mod habits;
-pub mod mating;
-pub mod pace;
 pub mod strength;
 pub mod technique;
 pub mod theory;

@@ -4,14 +4,15 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 
-use super::theory;
-
 /// Minimum Elo of a level.
 pub const ELO_MIN: i32 = 500;
 /// Maximum Elo of a level. Without a level, the engine plays stronger.
 pub const ELO_MAX: i32 = 3200;
 /// The `Skill Level` that means full strength.
 pub const SKILL_MAX: i32 = 20;
+
+/// Minimum Elo of levels that use no theory.
+const MIN_ELO_WITHOUT_THEORY: i32 = 2200;
 
 /// Handicap of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +33,17 @@ struct Anchor {
     handicap: Handicap,
 }
 
+/// Number of plies from the start of a game in which a level of `elo` uses theory; 0 if it uses none.
+pub(super) const fn theory_plies(elo: i32) -> u32 {
+    if elo >= MIN_ELO_WITHOUT_THEORY {
+        return 0;
+    }
+    let plies = 2 + (elo - ELO_MIN) / 100;
+    if plies < 16 { plies as u32 } else { 16 }
+}
+
 const fn anchor(elo: i32, nodes: u64, noise: i32, oversight: u32) -> Anchor {
-    Anchor { elo, handicap: Handicap { nodes, noise, oversight, theory: theory::plies(elo) } }
+    Anchor { elo, handicap: Handicap { nodes, noise, oversight, theory: theory_plies(elo) } }
 }
 
 // Calibrated by games of each level against its neighbours and against Glaurung (`docs/experiments.md`). The last
@@ -63,7 +73,7 @@ impl Handicap {
             nodes: between((a.nodes as f64).ln(), (b.nodes as f64).ln()).exp().round() as u64,
             noise: between(a.noise.into(), b.noise.into()).round() as i32,
             oversight: between(a.oversight.into(), b.oversight.into()).round() as u32,
-            theory: theory::plies(elo),
+            theory: theory_plies(elo),
         }
     }
 }

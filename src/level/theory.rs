@@ -7,14 +7,13 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::{Level, habits, mix, traps};
+use super::{Level, habits, mix, strength, traps};
 use crate::board::{Move, Position, Role};
-use crate::notation::named_lines::{self, Walker};
+use crate::notation::line;
+use crate::notation::line::Walker;
 
 /// Number of full moves from the start of a game that count as the opening.
 const OPENING_MOVES: u32 = 8;
-/// Minimum Elo of levels that use no theory.
-const MIN_ELO_WITHOUT_THEORY: i32 = 2200;
 /// Elo below which a level considers mainly developing moves in the opening.
 const DEVELOPING_ELO: i32 = 1300;
 /// One in this many of the other moves is considered in addition to developing moves.
@@ -25,15 +24,6 @@ const USE_THEORY: u64 = 3;
 const CHOICE: u64 = 4;
 const OTHERS: u64 = 5;
 
-/// Number of plies from the start of a game in which a level of `elo` uses theory; 0 if it uses none.
-pub(super) const fn plies(elo: i32) -> u32 {
-    if elo >= MIN_ELO_WITHOUT_THEORY {
-        return 0;
-    }
-    let plies = 2 + (elo - super::ELO_MIN) / 100;
-    if plies < 16 { plies as u32 } else { 16 }
-}
-
 /// The moves of named lines by position key, each with the number of lines that contain it.
 type Theory = HashMap<u64, Vec<(Move, u32)>>;
 
@@ -41,11 +31,11 @@ type Theory = HashMap<u64, Vec<(Move, u32)>>;
 fn theory() -> &'static Theory {
     static THEORY: OnceLock<Theory> = OnceLock::new();
     THEORY.get_or_init(|| {
-        let table = named_lines::table();
+        let table = line::table();
         let mut walker = Walker::default();
         let mut theory = Theory::new();
         for line in table.lines() {
-            if walker.play(named_lines::moves_of(line)).is_some() {
+            if walker.play(line::moves_of(line)).is_some() {
                 count_moves(walker.moves(), &mut theory);
             }
         }
@@ -109,7 +99,7 @@ pub fn move_of(level: Level, position: &Position) -> Option<Move> {
 pub fn considers(level: Level, position: &Position, m: Move) -> bool {
     let theory_plies = level.handicap.theory;
     if theory_plies == 0
-        || theory_plies >= plies(DEVELOPING_ELO)
+        || theory_plies >= strength::theory_plies(DEVELOPING_ELO)
         || position.fullmoves() > OPENING_MOVES
         || position.in_check()
     {

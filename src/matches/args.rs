@@ -53,7 +53,7 @@ pub struct MatchArgs {
     #[arg(long, value_enum, value_name = "UNIT", default_value_t, requires = "sprt")]
     pub sprt_model: EloModel,
     /// Book of openings: FENs, EPD, or lines of UCI moves; `builtin` is the built-in one
-    #[arg(long, value_name = "FILE", default_value = crate::board::opening_book::BUILTIN)]
+    #[arg(long, value_name = "FILE", default_value = crate::board::openings::BUILTIN)]
     pub book: PathBuf,
     /// Seed for the order of the openings
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::args::MatchArgs;
 use super::score::Sprt;
 use super::side::{Side, TimeControl, name_apart};
-use crate::board::opening_book::{Book, Opening};
+use crate::board::openings::{Book, Opening};
 use crate::board::{CastlingMode, Color};
 use crate::game::referee::RuleArgs;
 use crate::game::workers::rng_of;

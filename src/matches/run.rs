@@ -10,16 +10,16 @@ use chrono::Utc;
 
 use super::args::MatchArgs;
 use super::plan::Plan;
-use super::report::{self, Report};
+use super::report;
+use super::report::Report;
 use super::score::{Score, Sprt};
 use super::state::State;
 use super::table::{PlayedGame, Searches, Table};
 use crate::game::workers;
 use crate::game::workers::Event;
-use crate::util::append::AppendFile;
+use crate::util::atomic::AppendFile;
+use crate::util::console::{Interrupt, Interrupted, ProgressLine};
 use crate::util::cores;
-use crate::util::interrupt::{Interrupt, Interrupted};
-use crate::util::progress::ProgressLine;
 use crate::util::quantity::{short_number, short_time};
 use crate::util::text::Shown as _;
 

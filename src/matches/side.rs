@@ -14,8 +14,8 @@ use crate::nnue::Network;
 use crate::search::limits::SideClock;
 use crate::search::{Controller, Limits, Score, Silent, ThreadPool};
 use crate::tools::load_network;
-use crate::uci::options;
-use crate::uci::options::{Change, Resources, SEED_MAX, Settings};
+use crate::uci::options::{self, Action, Settings};
+use crate::uci::player::SEED_MAX;
 use crate::util::text::Shown as _;
 
 /// Names of the embedded net on the command line.
@@ -36,12 +36,6 @@ pub struct Side {
     network: Arc<Network>,
     #[serde(skip)]
     settings: Settings,
-    #[serde(skip)]
-    hash: usize,
-    #[serde(skip)]
-    threads: usize,
-    #[serde(skip)]
-    tables: String,
 }
 
 impl Side {
@@ -60,10 +54,7 @@ impl Side {
             sha256: network.info().sha256,
             options: Vec::new(),
             network,
-            settings: Settings::new(),
-            hash: hash as usize,
-            threads: threads.into(),
-            tables: String::new(),
+            settings: Settings { hash: hash as usize, threads: threads.into(), ..Settings::new() },
         };
         for option in options {
             side.set(option)?;
@@ -79,29 +70,28 @@ impl Side {
         let Some(option) = options::find(name.trim()) else {
             bail!("--option {text}: there is no option '{}'", name.trim());
         };
-        let assigned = option
-            .assign(Some(value))
-            .map_err(|error| anyhow!("--option {}", error.trim_start_matches("setoption ")))?;
-        match assigned.change {
-            Change::Search(set) => set(&mut self.settings),
-            Change::Resource(set) => set(self),
-            Change::Action(_) if option.name == "EvalFile" => bail!("--option {text}: give the net with --net"),
-            _ => bail!("--option {text}: {} does nothing in a match", option.name),
+        match option.action {
+            Some(Action::EvalFile) => bail!("--option {text}: give the net with --net"),
+            _ if !option.in_matches => bail!("--option {text}: {} does nothing in a match", option.name),
+            _ => {}
         }
+        let value = option
+            .set(Some(value), &mut self.settings)
+            .map_err(|error| anyhow!("--option {}", error.trim_start_matches("setoption ")))?;
         let name = format!("{}=", option.name);
         self.options.retain(|set| !set.starts_with(&name));
-        self.options.push(format!("{name}{}", assigned.value));
+        self.options.push(format!("{name}{value}"));
         Ok(())
     }
 
     /// Search threads.
     pub fn threads(&self) -> usize {
-        self.threads
+        self.settings.threads
     }
 
     /// Whether games with node limits are reproducible.
     pub fn is_deterministic(&self) -> bool {
-        self.threads == 1
+        self.settings.threads == 1
     }
 
     /// Description of all settings that the moves depend on, except the limits.
@@ -109,8 +99,8 @@ impl Side {
         format!(
             "net {}, hash {}, threads {}, options [{}]",
             self.sha256,
-            self.hash,
-            self.threads,
+            self.settings.hash,
+            self.settings.threads,
             self.options.join(", ")
         )
     }
@@ -118,20 +108,6 @@ impl Side {
     /// The file of the net; `None` for the embedded one.
     pub fn file(&self) -> Option<PathBuf> {
         (!EMBEDDED.contains(&self.net.as_str())).then(|| PathBuf::from(&self.net))
-    }
-}
-
-impl Resources for Side {
-    fn set_hash(&mut self, mib: usize) {
-        self.hash = mib;
-    }
-
-    fn set_threads(&mut self, threads: usize) {
-        self.threads = threads;
-    }
-
-    fn set_syzygy_path(&mut self, path: String) {
-        self.tables = path;
     }
 }
 
@@ -178,14 +154,14 @@ impl Engine {
     /// # Errors
     /// Fails if there is not enough memory for the table, or tablebases cannot be opened.
     pub fn new(side: &Side) -> Result<Self> {
-        let mut pool = ThreadPool::new(side.network.clone(), side.threads, side.hash);
+        let mut pool = ThreadPool::new(side.network.clone(), side.settings.threads, side.settings.hash);
         ensure!(
-            pool.hash() >= side.hash,
+            pool.hash() >= side.settings.hash,
             "not enough memory for a table of {} MiB for each player: reduce --hash or --concurrency",
-            side.hash
+            side.settings.hash
         );
-        if !side.tables.is_empty() {
-            pool.set_syzygy_path(&side.tables)?;
+        if !side.settings.syzygy_path.is_empty() {
+            pool.set_syzygy_path(&side.settings.syzygy_path)?;
         }
         Ok(Self { pool, settings: side.settings.clone() })
     }

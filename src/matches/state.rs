@@ -11,7 +11,7 @@ use super::score::Score;
 use super::table::PlayedGame;
 use crate::game::ending::Cause;
 use crate::util::atomic::AtomicFile;
-use crate::util::input::read_bytes;
+use crate::util::encoding::read_bytes;
 use crate::util::text::Shown as _;
 
 /// Maximum size of a state file in bytes.

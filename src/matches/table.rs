@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::plan::Plan;
 use super::side::{Clock, Engine, FoundMove};
-use crate::board::opening_book::Opening;
+use crate::board::openings::Opening;
 use crate::board::{CastlingMode, Color, Move, Position};
 use crate::game::ending::{Cause, Ending};
 use crate::game::referee;

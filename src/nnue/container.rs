@@ -6,7 +6,7 @@ use super::error::NetError;
 use super::leb128;
 use super::reader::ByteReader;
 use super::version::{HEADER_SIZE, KNOWN_VERSIONS, VERSION_1, VERSION_OWN};
-use crate::util::kind::Kind;
+use crate::util::identity::Kind;
 
 /// Maximum accepted length of the description, in bytes.
 const MAX_DESCRIPTION: usize = 1 << 20;

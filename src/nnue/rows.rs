@@ -8,7 +8,7 @@ use bytemuck::TransparentWrapper;
 use super::architecture::WIDTH_STEP;
 use super::memory::CacheLine;
 use super::paired::Paired;
-use crate::util::prefetch::prefetch;
+use crate::util::memory::prefetch;
 
 /// Number of piece-square values of a feature, one for each layer stack, in nets that have them.
 pub const PSQT: usize = 8;

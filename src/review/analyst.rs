@@ -1,16 +1,16 @@
-//! Searches positions for a review. All searches share one transposition table.
+//! Searches positions for a review, and finds draws by rule. All searches share one transposition table.
 
 use std::sync::Arc;
 
-use super::chance::for_mover;
-use super::facts::Passed;
-use super::proof::GainLine;
-use super::rules::{cut_at_end, is_over};
+use super::mark::for_mover;
 use crate::board::{Move, Position};
+pub(crate) use crate::game::ending::cut_at_end;
+use crate::game::ending::{Cause, Ending};
+use crate::notation::pgn::Game;
 use crate::search::limits::Limits;
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score};
 use crate::search::{Controller, SearchOptions, ThreadPool};
-use crate::util::interrupt::Interrupt;
+use crate::util::console::Interrupt;
 
 /// Result of a search.
 #[derive(Clone, Debug)]
@@ -148,14 +148,13 @@ impl Analyst {
         self.search(position, limits, 1)
     }
 
-    /// Searches the position after a null move, with `1 / part` of its limits. The side to move must not be in check.
-    pub(crate) fn look_after_pass(&mut self, position: &Position, part: u32) -> Option<Passed> {
+    /// The position after a null move, and its search with `1 / part` of the limits. The side to move must not be in
+    /// check.
+    pub(crate) fn look_after_pass(&mut self, position: &Position, part: u32) -> Option<(Position, Look)> {
         let mut position = position.clone();
         position.do_null_move();
         let look = self.search(&position, shared_out(&self.limits, part), 1)?;
-        let line = GainLine { start: &position, moves: look.pv(), side: position.turn(), given: 0 };
-        let gain = line.proven(self).ok()?;
-        Some(Passed { position, look, gain })
+        Some((position, look))
     }
 
     fn search(&mut self, position: &Position, limits: Limits, multi_pv: usize) -> Option<Look> {
@@ -221,6 +220,35 @@ impl Reporter for Listener {
     }
 
     fn done(&self, _outcome: &Outcome) {}
+}
+
+// Draws by rule: the ends of games and of lines.
+//
+// The third occurrence of a position, the hundredth ply without a capture or pawn move, and material that cannot mate
+// end a game as a draw. If the players went on, the positions stay drawn until a capture or a pawn move.
+
+/// Whether the rules end the game in this position.
+pub(crate) fn is_over(position: &Position) -> bool {
+    Ending::by_rules(position).is_some()
+}
+
+/// The cause of a draw by rule in this position, stalemate included.
+pub(crate) fn draw(position: &Position) -> Option<Cause> {
+    Ending::by_rules(position).filter(|ending| ending.white == 0).map(|ending| ending.cause)
+}
+
+/// For each position of a game, the first and the last included, whether the game is over there by the rules.
+pub(crate) fn over(game: &Game) -> Vec<bool> {
+    let mut position = game.start.clone();
+    let mut is_drawn = draw(&position).is_some();
+    let mut over = vec![is_over(&position)];
+    for &m in &game.moves {
+        is_drawn &= !position.is_irreversible(m);
+        position.do_move(m);
+        is_drawn |= draw(&position).is_some();
+        over.push(is_drawn || is_over(&position));
+    }
+    over
 }
 
 #[cfg(test)]
@@ -310,8 +338,30 @@ pub(crate) mod tests {
         assert!(other.best().is_some_and(|m| m != best));
         // If Black passes, White mates.
         let threatened = position("6k1/5ppp/8/8/8/8/8/R3K3 b - - 0 1");
-        let passed = analyst.look_after_pass(&threatened, 2).expect("a look");
-        assert_eq!(passed.look.score, Score::Mate(1));
-        assert_eq!(passed.look.best().map(|m| passed.position.san(m)).as_deref(), Some("Ra8#"));
+        let (passed, look) = analyst.look_after_pass(&threatened, 2).expect("a look");
+        assert_eq!(look.score, Score::Mate(1));
+        assert_eq!(look.best().map(|m| passed.san(m)).as_deref(), Some("Ra8#"));
+    }
+}
+
+#[cfg(test)]
+mod rules_tests {
+    use super::*;
+    use crate::notation::pgn;
+
+    const ROOKS: &str = "7k/6pp/8/8/8/2Q5/5PPP/6K1 w - - 0 1";
+
+    fn game(moves: &str) -> Vec<bool> {
+        let games = pgn::read(format!("[FEN \"{ROOKS}\"]\n\n{moves} *\n").as_bytes()).expect("a text");
+        over(games[0].as_ref().expect("a game"))
+    }
+
+    #[test]
+    fn repeated_position_stays_drawn_until_a_capture_or_pawn_move() {
+        let shuffles = "1. Qd3 Kg8 2. Qc3 Kh8 3. Qd3 Kg8 4. Qc3 Kh8";
+        let ends = game(shuffles);
+        assert_eq!(ends.iter().position(|over| *over), Some(8), "{ends:?}");
+        let played_on = game(&format!("{shuffles} 5. Qe3 Kg8 6. Qc3 h6 7. Qd3"));
+        assert_eq!(played_on[8..], [true, true, true, true, false, false]);
     }
 }

@@ -2,9 +2,9 @@
 //! and the results of an earlier review are replaced. A glyph of the review follows a move only if the author has not
 //! judged the move; the comments of the review are signed.
 
+use crate::review::mark::Eval;
 use std::fmt::Write as _;
 
-use super::eval::Eval;
 use super::mark::Mark;
 use super::remarks::{is_judged, of_author, signed, words};
 use super::report::{Better, PlayedMove, Review};
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
     use crate::notation::pgn;
     use crate::review::analyst::tests::analyst;
-    use crate::review::opening::OpeningNames;
+    use crate::review::phase::OpeningNames;
     use crate::review::study::{Detail, Wishes, review};
 
     fn annotated_game(pgn: &str) -> String {

@@ -10,16 +10,16 @@ use super::analyst::{Analyst, Look};
 use super::facts::{Depth, Facts};
 use super::judge::{Searched, contested, good_mark};
 use super::mark::Mark;
-use super::opening::OpeningNames;
+use super::phase::OpeningNames;
 use super::report::{Better, Evaluation};
-use super::rules;
 use super::study::{better, evaluation, refutation};
-use super::why::{self, Reason};
+use super::why::Reason;
+use super::{analyst, why};
 use crate::board::{Move, Position};
+use crate::tools::args;
 use crate::tools::args::{EngineArgs, LimitArgs, SelectionArgs, positions_help};
-use crate::tools::subjects;
 use crate::tools::variation::numbered;
-use crate::util::interrupt::Interrupted;
+use crate::util::console::Interrupted;
 use crate::util::text::excerpt;
 
 /// Explanation of a move, also the JSON output.
@@ -83,7 +83,7 @@ pub fn run(args: &ExplainArgs, out: &mut dyn Write, err: &mut dyn Write) -> Resu
         true => good_mark(position, m, &searched, &mut analyst).map(|good| good.mark),
         false => searched.bad_mark(m).filter(|mark| !is_book || *mark == Mark::Blunder),
     };
-    let over = rules::draw(position);
+    let over = analyst::draw(position);
     let explanation = Explanation {
         fen: position.fen(),
         san: position.san(m),
@@ -113,7 +113,7 @@ fn searches(position: &Position, reached: &Position, m: Move, analyst: &mut Anal
         // The values in the table depend on the history of these positions.
         analyst.forget();
     }
-    let before = if rules::is_over(position) { Look::over(position) } else { analyst.look(position)? };
+    let before = if analyst::is_over(position) { Look::over(position) } else { analyst.look(position)? };
     let mut searched = Searched { before, after };
     if searched.is_doubtful(m) {
         searched.after = analyst.look_longer(reached)?;
@@ -128,7 +128,7 @@ fn searches(position: &Position, reached: &Position, m: Move, analyst: &mut Anal
 /// The position and the move given by the arguments.
 fn move_to_explain(args: &ExplainArgs) -> Result<(Position, Move)> {
     if let ([game], Some(_)) = (&args.words[..], args.selection.at) {
-        let subject = subjects::read_one(std::slice::from_ref(game), args.selection)?;
+        let subject = args::read_one(std::slice::from_ref(game), args.selection)?;
         let m = subject.played.context("the game ends at this place; give the move to explain")?;
         return Ok((subject.position, m));
     }
@@ -143,7 +143,7 @@ fn move_to_explain(args: &ExplainArgs) -> Result<(Position, Move)> {
         [_] => vec![start.to_owned()],
         words => words[..words.len() - 1].to_vec(),
     };
-    let position = subjects::read_one(&start, args.selection)?.position;
+    let position = args::read_one(&start, args.selection)?.position;
     let m = position.parse_move(m)?;
     Ok((position, m))
 }

@@ -1,12 +1,198 @@
-//! Results of the searches about a move. Reasons are derived from these results and from the board along their lines.
+//! Results of the searches about a move, and the proof that a line wins material. Reasons are derived from these
+//! results and from the board along their lines.
+//!
+//! A principal variation shows one defence. In a lost position the defender may give a piece that he could have kept,
+//! so the material balance at the end of the line proves nothing by itself. It does if the defender's other replies
+//! lose as much, and the line ends quietly.
 
-use super::analyst::{Analyst, Look};
-use super::chance::opposite;
-use super::material::Swing;
-use super::proof::{GainLine, Stopped};
-use super::rules::{cut_at_end, is_over};
+use super::analyst::{Analyst, Look, cut_at_end, is_over};
+use super::mark::{opposite, rank};
+use super::material::{Balance, Swing, is_at_rest, is_most, settled};
 use crate::board::{Color, Move, Position};
 use crate::search::report::Score;
+
+/// Number of the defender's replies that are compared.
+const REPLIES: usize = 3;
+/// Divisors of a position's limits for the two rounds of a proof. The first one refutes most claims cheaply; the second
+/// one confirms the others.
+const PARTS: [u32; 2] = [2, 1];
+/// Centipawns for each pawn won by which a reply must be worse than the best one to count as losing more.
+const WORSE: i32 = 75;
+/// Minimum number of plies played on after the end of a line, and maximum number until the position is quiet. A double
+/// attack wins the material back two or three moves later.
+const PLAYED_ON: usize = 8;
+const UNTIL_QUIET: usize = 16;
+/// Plies that one search of the continuation contributes.
+const STEP: usize = 4;
+/// Plies within which material must be won: a constant, and more for each pawn.
+const SOON: (usize, usize) = (4, 2);
+/// Minimum number of centipawns for each pawn of a side's surplus; minimum and maximum for each pawn of its deficit.
+const SURPLUS: i32 = 70;
+const DEFICIT: (i32, i32) = (200, 60);
+/// Centipawns by which the score may be lower than for a surplus, and lower and higher than for a deficit. Below, the
+/// material is lost again later or has its price; above, an attack decides and not the material.
+const MARGIN: i32 = 80;
+const MARGINS: (i32, i32) = (100, 150);
+/// Maximum score in centipawns after a gain of less than a piece: a constant, and more for each pawn of the surplus.
+/// Above, something else decides the game.
+const DECIDED: (i32, i32) = (250, 250);
+/// Value of a piece in pawns.
+const PIECE: i32 = 3;
+
+/// Ctrl-C stopped a search.
+pub(super) struct Stopped;
+
+/// A line in which a side seems to win material.
+pub(super) struct GainLine<'a> {
+    pub start: &'a Position,
+    pub moves: &'a [Move],
+    pub side: Color,
+    /// Number of moves at the start of the line that were played and are not the defender's choice.
+    pub given: usize,
+}
+
+/// A round of a proof: the pawns claimed, and the divisor of the limits.
+#[derive(Clone, Copy)]
+struct Round {
+    points: i32,
+    part: u32,
+}
+
+impl GainLine<'_> {
+    /// The part of the line that wins material by force, and the material; `None` if the defender can avoid the loss.
+    pub(super) fn proven(&self, analyst: &mut Analyst) -> Result<Option<Swing>, Stopped> {
+        let won = settled(self.start, self.moves, self.side).filter(|won| is_clear(won) && is_soon(won));
+        let Some(won) = won else { return Ok(None) };
+        let line = &self.moves[..won.plies];
+        // Where neither side can mate any more, material is worth nothing.
+        if self.after(line).is_insufficient_material() {
+            return Ok(None);
+        }
+        for part in PARTS {
+            if !self.holds(line, Round { points: won.points, part }, analyst)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(won))
+    }
+
+    /// Whether the line wins the material, and no other reply of the defender keeps it.
+    fn holds(&self, line: &[Move], round: Round, analyst: &mut Analyst) -> Result<bool, Stopped> {
+        if !self.keeps(line, round, true, analyst)? {
+            return Ok(false);
+        }
+        let mut position = self.start.recent();
+        for (ply, &m) in line.iter().enumerate() {
+            let defends = position.turn() != self.side && ply >= self.given;
+            if defends && !self.survives_replies(&position, &line[..=ply], round, analyst)? {
+                return Ok(false);
+            }
+            position.do_move(m);
+        }
+        Ok(true)
+    }
+
+    /// The position after a line.
+    fn after(&self, line: &[Move]) -> Position {
+        let mut end = self.start.recent();
+        for &m in line {
+            end.do_move(m);
+        }
+        end
+    }
+
+    /// Whether the defender's other replies to the line before its last move lose as much.
+    fn survives_replies(
+        &self,
+        position: &Position,
+        line: &[Move],
+        round: Round,
+        analyst: &mut Analyst,
+    ) -> Result<bool, Stopped> {
+        let Some((reply, before)) = line.split_last() else { return Ok(true) };
+        let wide = analyst.look_wide(position, REPLIES, round.part).ok_or(Stopped)?;
+        let best = rank(wide.score);
+        for other in wide.lines.iter().filter(|other| other.pv.first() != Some(reply)) {
+            let loses_more = rank(other.score) <= best - WORSE * round.points;
+            let is_mated = matches!(other.score, Score::Mate(moves) if moves <= 0);
+            let other = [before, &other.pv[..other.pv.len().min(1)]].concat();
+            if !loses_more && !is_mated && !self.keeps(&other, round, false, analyst)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the side mates, or has won most of the material where the line, played on until it is quiet, ends. The
+    /// score there must fit the material. After the line of the claim, nothing else may decide the game.
+    fn keeps(
+        &self,
+        line: &[Move],
+        Round { points, part }: Round,
+        is_claim: bool,
+        analyst: &mut Analyst,
+    ) -> Result<bool, Stopped> {
+        let before = Balance::of(self.start, self.side).points();
+        let mut position = self.after(line);
+        let mut played = 0;
+        loop {
+            let next = analyst.look_for_part(&position, part).ok_or(Stopped)?;
+            let for_side = if position.turn() == self.side { next.score } else { opposite(next.score) };
+            let balance = Balance::of(&position, self.side).points();
+            if is_claim && played == 0 && is_decided(for_side, points, balance) {
+                return Ok(false);
+            }
+            if matches!(for_side, Score::Mate(moves) if moves > 0) {
+                return Ok(true);
+            }
+            let is_last = next.pv().is_empty() || played >= PLAYED_ON && is_at_rest(&position);
+            if is_last {
+                return Ok(is_most(balance - before, points) && fits(for_side, balance));
+            }
+            if played >= UNTIL_QUIET {
+                return Ok(false);
+            }
+            for &m in next.pv().iter().take(STEP) {
+                position.do_move(m);
+                played += 1;
+            }
+        }
+    }
+}
+
+/// Whether material is won: a pawn at least, or two pawns net if something is given for it. Other defences seldom lead
+/// to the same uneven trade.
+fn is_clear(won: &Swing) -> bool {
+    won.points >= if won.roles()[1].is_empty() { 1 } else { 2 }
+}
+
+/// Whether a line is short enough for the material that it wins. In longer lines, the defender usually has alternatives
+/// that the searches miss.
+fn is_soon(won: &Swing) -> bool {
+    won.plies <= SOON.0 + SOON.1 * usize::try_from(won.points).unwrap_or(0)
+}
+
+/// Whether the side that wins less than a piece mates, or has a score far above its material, so that the gain is not
+/// the reason. `balance` is its surplus in pawns after the gain.
+fn is_decided(score: Score, points: i32, balance: i32) -> bool {
+    let most = DECIDED.0 + DECIDED.1 * balance.max(points);
+    match score {
+        _ if points >= PIECE => false,
+        Score::Mate(moves) => moves > 0,
+        Score::Centipawns(cp) => cp > most,
+    }
+}
+
+/// Whether a score fits the material balance of the same side.
+fn fits(score: Score, balance: i32) -> bool {
+    let score = rank(score);
+    match balance {
+        1.. => score >= SURPLUS * balance - MARGIN,
+        _ => (DEFICIT.0 * balance - MARGINS.0..=DEFICIT.1 * balance + MARGINS.1).contains(&score),
+    }
+}
+
+// Results of the searches about a move.
 
 /// Divisor of the search limits for additional searches of a position.
 const PART: u32 = 2;
@@ -57,6 +243,16 @@ pub(crate) struct Passed {
     pub gain: Option<Swing>,
 }
 
+impl Passed {
+    /// Searches the position after a null move; `None` after Ctrl-C. The side to move must not be in check.
+    fn by(position: &Position, analyst: &mut Analyst) -> Option<Self> {
+        let (position, look) = analyst.look_after_pass(position, PART)?;
+        let line = GainLine { start: &position, moves: look.pv(), side: position.turn(), given: 0 };
+        let gain = line.proven(analyst).ok()?;
+        Some(Self { position, look, gain })
+    }
+}
+
 impl Facts {
     /// Runs the searches. Returns `None` after Ctrl-C.
     pub(crate) fn gather(
@@ -98,7 +294,7 @@ impl Facts {
             ];
             for (position, passed, is_new) in passes {
                 if is_new && can_pass(position) {
-                    *passed = Some(analyst.look_after_pass(position, PART)?);
+                    *passed = Some(Passed::by(position, analyst)?);
                 }
             }
             if m == best {
@@ -185,4 +381,58 @@ fn completed(position: &Position, look: &Look, analyst: &mut Analyst) -> Option<
         cut_at_end(position, &mut first.pv);
     }
     Some(look)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::review::analyst::tests::{analyst, position};
+
+    fn proven(fen: &str, moves: &str, side: Color) -> Option<String> {
+        let start = position(fen);
+        let mut now = start.clone();
+        let play = |san: &str| {
+            let m = now.parse_san(san).expect(san);
+            now.do_move(m);
+            m
+        };
+        let moves: Vec<Move> = moves.split(' ').map(play).collect();
+        let line = GainLine { start: &start, moves: &moves, side, given: 0 };
+        let won = line.proven(&mut analyst(40_000, 1));
+        won.ok().flatten().map(|won| won.to_string())
+    }
+
+    #[test]
+    fn line_in_which_the_defender_need_not_give_anything_proves_nothing() {
+        // The game is drawn with and without the pawn.
+        assert_eq!(proven("8/8/8/8/6k1/5p2/5K2/8 w - - 0 1", "Kf1 f2 Kxf2", Color::White), None);
+        // The skewer wins the queen wherever the king goes.
+        let skewer = proven("8/8/8/q2k4/8/8/8/6KR w - - 0 1", "Rh5+ Kc4 Rxa5", Color::White);
+        assert_eq!(skewer.as_deref(), Some("the queen"));
+        // Kasparov and Topalov, Wijk aan Zee 1999: Black takes a pawn and then loses the queen.
+        let fits = |cp, balance| fits(Score::Centipawns(cp), balance);
+        assert!(!fits(-226, 1) && fits(0, 1) && fits(-500, -2) && !fits(0, 3) && fits(1200, 3));
+        // Anderssen and Kieseritzky, London 1851: the attack is worth more than a pawn won back.
+        assert!(!fits(174, -2) && fits(900, 1));
+        // The bishop that attacks the queen is taken, and so is White's queen.
+        let trade = "3qk3/8/8/6B1/6b1/8/8/3QK3 w - - 0 1";
+        assert_eq!(proven(trade, "Bxd8 Bxd1 Kxd1", Color::White), None);
+    }
+
+    #[test]
+    fn pawn_is_no_reason_in_a_decided_game_and_at_the_end_of_a_long_line() {
+        let cp = Score::Centipawns;
+        assert!(is_decided(cp(501), 1, 1) && !is_decided(cp(501), 1, 2) && !is_decided(cp(2800), 8, 8));
+        assert!(is_decided(Score::Mate(4), 1, 1) && !is_decided(Score::Mate(4), 9, 9));
+        assert!(!is_decided(Score::Mate(-4), 1, 1));
+        // Two rooks and two bishops up, the side takes a pawn and mates.
+        assert_eq!(proven("4k3/7p/8/8/8/3B4/1B6/RR2K3 w - - 0 1", "Bxh7 Kf7", Color::White), None);
+    }
+
+    #[test]
+    fn line_that_ends_before_the_recapture_proves_nothing() {
+        // The queen takes a pawn that the rook protects.
+        let fen = "3r2k1/5ppp/8/3p4/8/8/3Q1PPP/6K1 w - - 0 1";
+        assert_eq!(proven(fen, "Qxd5", Color::White), None);
+    }
 }

@@ -4,8 +4,7 @@
 //! with the best other move if the search after it finds it bad.
 
 use super::analyst::{Analyst, Look};
-use super::chance::{for_mover, winning};
-use super::mark::{INACCURACY, MISTAKE, Mark, bad_mark};
+use super::mark::{INACCURACY, MISTAKE, Mark, bad_mark, for_mover, winning};
 use super::motifs::{Walk, sacrifice};
 use crate::board::{Move, Position, Role, piece_value};
 use crate::search::report::Score;
@@ -194,7 +193,7 @@ mod tests {
             let mark = good_mark(&position, m, &searched, &mut analyst).map(|good| good.mark);
             assert_eq!(mark, Some(Mark::Sacrifice), "{san}");
         }
-        // The queen on d5 is attacked anyway: giving it for a rook is no sacrifice.
+        // The queen on d5 is attacked anyway: giving it for a rook is not a sacrifice.
         let desperado = position("3r2k1/5ppp/2p5/3Q4/8/8/5PPP/6K1 w - - 0 1");
         assert!(is_en_prise(&desperado, desperado.parse_san("Qxd8+").expect("legal")));
     }

@@ -1,29 +1,23 @@
 //! The page: all reviewed games in one HTML file without external resources. The text is readable without scripts.
 //!
-//! * `turning`: what decided the game; `moments`: the turning points and all other marked moves
-//! * `tables`: accuracy and losses; `overview`: the table of many games
-//! * `moves`: the list of moves; `author`: comments and variations of the file; `note`: the texts next to the board
-//! * `data`: the input of the scripts
+//! * `moments`: what decided the game, the turning points and all other marked moves; `overview`: tables and graphs
+//! * `moves`: the list of moves with the remarks of the file, and the texts next to the board
+//! * `data`: the input of the scripts, better lines among them
 
-mod author;
 mod data;
 mod moments;
 mod moves;
-mod note;
 mod overview;
-mod tables;
-mod turning;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::clock::{MoveTime, times};
-use super::graph::{graph, time_graph};
 use super::mark::Mark;
 use super::picture::{BoardView, definitions, diagram};
-use super::remarks::of_author;
+use super::remarks::{MoveTime, of_author, times};
 use super::report::Review;
 use crate::board::{Color, Position};
 use crate::notation::pgn::{Game, Remarks};
+use overview::{graph, time_graph};
 
 /// Style sheet of the page.
 const STYLE: &str = include_str!("page.css");
@@ -152,12 +146,12 @@ fn article(shown: &Shown) -> Markup {
             }
             div.first {
                 (moments::turning(shown))
-                (tables::tables(shown))
+                (overview::tables(shown))
             }
             div.view {
                 (stage(shown))
                 (controls(review.side))
-                (note::notes(shown))
+                (moves::notes(shown))
                 section.moves aria-label="Moves" tabindex="0" { (moves::moves(shown)) }
             }
             div.graph-place { (PreEscaped(graph(review))) }
@@ -265,7 +259,8 @@ fn about(review: &Review) -> String {
 
 /// The meaning of numbers and marks, and the keys.
 fn footer() -> Markup {
-    let sample = |mark: Mark, text: &str| html! { span class=(super::graph::class(mark)) { (mark.glyph()) } (text) };
+    let sample =
+        |mark: Mark, text: &str| html! { span class=(super::page::overview::class(mark)) { (mark.glyph()) } (text) };
     html! {
         footer {
             section.keys aria-label="Keys" {

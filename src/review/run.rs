@@ -1,31 +1,32 @@
-//! Reviews the games of a file and writes the requested outputs. Each file is written completely or not at all.
+//! Reviews the games of a file, or a game just played, and writes the requested outputs. Each file is written
+//! completely or not at all.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context as _, Result, bail};
+use chrono::Utc;
 
 use super::analyst::Analyst;
 use super::annotate::annotated;
-use super::opening::OpeningNames;
 use super::page::page;
+use super::phase::OpeningNames;
 use super::picture::{BoardView, picture};
 use super::report::{PlaySummary, Review};
+pub use super::study::Detail;
 use super::study::{Wishes, parts, review};
 use crate::board::Color;
 use crate::notation::line::position_from_fen;
-use crate::notation::pgn::{self, Broken, Game, Games, Token};
+use crate::notation::pgn;
+use crate::notation::pgn::{Broken, Game, Games, Token};
 use crate::tools::args::{EngineArgs, LimitArgs};
-use crate::util::atomic::AtomicFile;
-use crate::util::identity::check_distinct;
-use crate::util::interrupt::Interrupted;
-use crate::util::kind::{Kind, is_text, text_start};
-use crate::util::progress::ProgressLine;
+use crate::tools::play::{PlayArgs, PlayedGame};
+use crate::util::atomic::{AtomicFile, unused_path};
+use crate::util::console::{Interrupted, ProgressLine};
+use crate::util::identity::{Kind, check_distinct, is_text, text_start};
 use crate::util::quantity::{counted, short_time};
 use crate::util::text::Shown as _;
-
-pub use super::study::Detail;
 
 /// Width of the progress bar in columns.
 const BAR: usize = 20;
@@ -355,6 +356,36 @@ impl ReviewProgress {
         let games = counted(games, "game", "games");
         self.line.finish(&format!("{games} in {time}"));
     }
+}
+
+// The review of a game that was just played at the terminal.
+
+/// Size of the transposition table in MiB.
+const HASH_MB: u32 = 64;
+
+/// Reviews a game: a page in a new file, next to the game's own file if there is one, and a summary on `out`.
+///
+/// # Errors
+/// As [`run`], and if no file can be created.
+pub fn run_after_play(game: &PlayedGame, played: &PlayArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
+    let mut input = tempfile::NamedTempFile::new().context("cannot create a temporary file")?;
+    input.write_all(game.pgn.as_bytes())?;
+    let folder = played.pgn.as_deref().and_then(Path::parent).map(Path::to_path_buf).unwrap_or_default();
+    let page = unused_path(&folder, &Utc::now().format("zoothera-review-%Y%m%d-%H%M%S").to_string(), "html")?;
+    let args = ReviewArgs {
+        file: Some(input.path().to_path_buf()),
+        limits: LimitArgs::default(),
+        lines: 1,
+        side: None,
+        detail: Detail::Normal,
+        pgn: None,
+        html: Some(page.clone()),
+        json: false,
+        svg: None,
+        engine: EngineArgs { threads: 1, hash: HASH_MB, syzygy: None, net: played.net.clone() },
+    };
+    run(&args, out, err)?;
+    Ok(writeln!(out, "The review is in {}; open it in a browser.", page.shown())?)
 }
 
 #[cfg(test)]

@@ -1,22 +1,19 @@
-//! Reviews a game from its last move to its first, and judges its moves.
+//! Reviews a game from its last move to its first, judges its moves, and values all legal moves at a mistake.
 //!
 //! In this order, the transposition table already contains the consequences of a move when the position before it is
 //! searched. A blunder that becomes visible ten plies later is therefore found where it was made.
 
 use super::analyst::{Analyst, Look};
-use super::chance::{self, opposite, winning};
-use super::clock;
 use super::judge::{Searched, contested, good_mark};
-use super::mark::Mark;
-use super::opening::OpeningNames;
-use super::phase::phases;
-use super::report::{Better, Evaluation, PlayedMove, Review, SCHEMA};
-use super::retry::{Known, attempts};
-use super::rules;
-use super::summary::{sides, tenth};
-use super::why::{self, Depth, Facts};
+use super::mark::{Mark, bad_mark, for_mover, opposite, rank, winning};
+use super::phase::{OpeningNames, phases};
+use super::report::{Attempt, Better, Evaluation, PlayedMove, Review, SCHEMA, sides};
+use super::why::{Depth, Facts};
+use super::{analyst, mark, remarks, why};
 use crate::board::{CastlingMode, Color, Move, Position};
 use crate::notation::pgn::Game;
+use crate::review::mark::tenth;
+use crate::search::report::Score;
 use crate::tools::variation::san_moves;
 
 /// Amount of detail in a review.
@@ -66,7 +63,7 @@ pub(crate) fn review(
     wishes: Wishes,
     on_progress: &mut dyn FnMut(usize),
 ) -> Review {
-    let over = rules::over(game);
+    let over = analyst::over(game);
     let mut looks = searches(game, &over, analyst, on_progress);
     let complete = looks[0].is_some();
     confirm(game, &over, &mut looks, wishes, analyst);
@@ -223,7 +220,7 @@ fn played(game: &Game, looks: &[Option<Look>]) -> Vec<PlayedMove> {
             uci: before.uci(m, chess960),
             fen: after.fen(),
             phase: phases[i],
-            clock: clock::command(&game.remarks[i + 1], "clk"),
+            clock: remarks::command(&game.remarks[i + 1], "clk"),
             evaluation: looks[i + 1].as_ref().map(|look| evaluation(look, &after)),
             loss: None,
             loss_cp: None,
@@ -255,10 +252,10 @@ fn judge(
     let is_best = searched.is_best(played.m);
     let then = searched.then();
     let points = if is_best { 0.0 } else { (winning(before.score) - winning(then)).max(0.0) };
-    let centipawns = chance::centipawns(before.score) - chance::centipawns(then);
+    let centipawns = mark::centipawns(before.score) - mark::centipawns(then);
     played.loss = Some(tenth(points));
     played.loss_cp = Some(if is_best { 0 } else { centipawns.max(0) });
-    played.accuracy = Some(tenth(chance::accuracy(points, 0.0)));
+    played.accuracy = Some(tenth(mark::accuracy(points, 0.0)));
     let mut second = None;
     if is_best {
         let good = good_mark(position, played.m, searched, analyst);
@@ -318,12 +315,86 @@ pub(crate) fn better(position: &Position, look: &Look) -> Vec<Better> {
     look.lines.iter().map(one).collect()
 }
 
+// Values of all legal moves at a mistake: the answers of the page when a reader tries another move.
+//
+// A short search of each move finds the bad ones. At most [`MAX_GOOD`] of the others get a longer search. All these
+// searches together cost about as much as three positions of the game.
+
+/// Divisor of a position's limits for the first search of a move.
+const FIRST_PART: u32 = 32;
+/// Divisor of a position's limits for the second search.
+const SECOND_PART: u32 = 4;
+/// Maximum number of moves that are tried a second time.
+const MAX_GOOD: usize = 8;
+
+/// Results at the mistake that the review already has.
+pub(super) struct Known<'a> {
+    /// Search of the position before the move.
+    pub before: &'a Look,
+    /// The move of the game.
+    pub played: Move,
+    /// The position after the move of the game.
+    pub after: &'a Look,
+}
+
+/// A legal move with the search of the position after it.
+struct Tried {
+    m: Move,
+    reached: Position,
+    look: Look,
+}
+
+impl Tried {
+    fn score(&self) -> Score {
+        for_mover(self.look.score)
+    }
+}
+
+/// All legal moves with their values; empty after Ctrl-C.
+pub(super) fn attempts(position: &Position, known: &Known, analyst: &mut Analyst) -> Vec<Attempt> {
+    search(position, known, analyst).unwrap_or_default()
+}
+
+fn search(position: &Position, known: &Known, analyst: &mut Analyst) -> Option<Vec<Attempt>> {
+    let mut all = Vec::new();
+    for m in position.legal_moves() {
+        let mut reached = position.clone();
+        reached.do_move(m);
+        let look = if m == known.played { known.after.clone() } else { analyst.look_for_part(&reached, FIRST_PART)? };
+        all.push(Tried { m, reached, look });
+    }
+    let mark = |tried: &Tried| bad_mark(known.before.score, tried.score());
+    let mut good: Vec<usize> =
+        (0..all.len()).filter(|&i| all[i].m != known.played && mark(&all[i]).is_none()).collect();
+    good.sort_by(|&a, &b| rank(all[b].score()).cmp(&rank(all[a].score())));
+    for &i in good.iter().take(MAX_GOOD) {
+        all[i].look = analyst.look_for_part(&all[i].reached, SECOND_PART)?;
+    }
+    // As in the review, the move that the engine prefers has no mark.
+    let attempt = |tried: &Tried| {
+        let is_best = known.before.best() == Some(tried.m);
+        Attempt {
+            m: tried.m,
+            is_best,
+            mark: mark(tried).filter(|_| !is_best),
+            value: value(position, known, tried, is_best),
+            reply: tried.look.best().filter(|_| tried.look.depth > 0),
+        }
+    };
+    Some(all.iter().map(attempt).collect())
+}
+
+/// The value shown: the result of the longest search of the move.
+fn value(position: &Position, known: &Known, tried: &Tried, is_best: bool) -> Evaluation {
+    if is_best { evaluation(known.before, position) } else { evaluation(&tried.look, &tried.reached) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::notation::pgn;
     use crate::review::analyst::tests::analyst;
-    use crate::review::eval::Eval;
+    use crate::review::mark::Eval;
 
     fn reviewed(pgn: &str, nodes: u64, wishes: Wishes) -> Review {
         let games = pgn::read(pgn.as_bytes()).expect("a text");
@@ -420,5 +491,45 @@ mod tests {
         assert_eq!(history, Some(100));
         let keys = last_position(game).key();
         assert_eq!(positions(game).last().map(|position| position.key()), Some(keys));
+    }
+}
+
+#[cfg(test)]
+mod retry_tests {
+    use super::*;
+    use crate::review::analyst::tests::{analyst, position};
+    use crate::review::mark::Mark;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_legal_move_gets_a_value() {
+        let before = position("r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3");
+        let played = before.parse_san("Nf6").expect("legal");
+        let mut after = before.clone();
+        after.do_move(played);
+        let mut analyst = analyst(8000, 1);
+        let (look, answer) = (analyst.look(&before), analyst.look(&after));
+        let (look, answer) = (look.expect("a look"), answer.expect("a look"));
+        let known = Known { before: &look, played, after: &answer };
+        let all = attempts(&before, &known, &mut analyst);
+        let moves: HashSet<Move> = all.iter().map(|attempt| attempt.m).collect();
+        assert_eq!((all.len(), moves.len()), (before.legal_moves().len(), all.len()));
+        let of = |san: &str| {
+            let m = before.parse_san(san).expect("legal");
+            all.iter().find(|attempt| attempt.m == m).expect("searched")
+        };
+        assert_eq!(of("Nf6").mark, Some(Mark::Blunder));
+        // After a6, mate on f7 follows too; g6 and Qe7 prevent it.
+        assert_eq!(of("a6").mark, Some(Mark::Blunder));
+        assert!(of("a6").reply.is_some_and(|m| m.to().to_string() == "f7"));
+        assert_eq!((of("g6").mark, of("Qe7").mark), (None, None));
+        assert_eq!(all.iter().filter(|attempt| attempt.is_best).count(), 1);
+    }
+
+    #[test]
+    fn scores_are_ordered_by_mates_too() {
+        use Score::{Centipawns as Cp, Mate};
+        let scores = [Mate(-1), Mate(-5), Cp(-3000), Cp(0), Cp(3000), Mate(5), Mate(1)];
+        assert!(scores.map(rank).is_sorted());
     }
 }

@@ -19,35 +19,28 @@
 //! | `draws` | the move ends the game as a draw by rule |
 //! | `best`, `mates`, `wins_material`, `sacrifice`, `meets_threat`, `threatens`, `purpose` | effect of a good move |
 //!
-//! * `bad`: the punishment of a move; `better`: the better move; `good`: the effect of a good move
-//! * `claim`: the data of a sentence; `words`: its English
+//! * `bad`: the punishment of a move; `better`: the better move, and the effect of a good move; `words`: English
 //!
 //! If a line does not become quiet within the horizon, no sentence mentions material.
 
-mod bad;
-mod better;
-mod claim;
-mod good;
-#[cfg(test)]
-mod tests;
-mod words;
-
 use serde::Serialize;
-
-use super::analyst::Look;
-use super::chance::{centipawns, opposite, rank, winning};
-use super::eval::Eval;
-use super::facts::Passed;
-use super::mark::bad_mark;
-use super::material::{Swing, swing};
-use super::motifs::{Walk, motifs};
-use crate::board::{Color, Move, Position};
-use crate::game::ending::Cause;
-use crate::search::report::Score;
 use words::line;
 
+use super::analyst::Look;
+use super::facts::Passed;
 pub(crate) use super::facts::{Depth, Facts};
-pub(crate) use claim::Claim;
+use super::features::Feature;
+use super::mark::{Eval, bad_mark, centipawns, opposite, rank, winning};
+use super::material::{Swing, swing};
+use super::motifs::{Motif, Walk, motifs, role_name};
+use crate::board::{CastlingMode, Color, Move, Position, Role};
+use crate::game::ending::Cause;
+use crate::search::report::Score;
+use crate::tools::variation::san_moves;
+
+mod bad;
+mod better;
+mod words;
 
 /// Plies of a line that a sentence shows.
 const SHOWN: usize = 5;
@@ -232,4 +225,430 @@ fn is_complete(position: &Position, line: &[Move], mate: i32) -> bool {
         end.do_move(m);
     }
     i32::try_from(line.len()) == Ok(2 * mate - 1) && end.in_check() && end.legal_moves().is_empty()
+}
+
+// The data of a sentence: a line from a position, and what can be proved about it on the board.
+
+/// How a line ends by the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum End {
+    /// The side to move is mated.
+    Checkmate,
+    /// The side to move has no legal move.
+    Stalemate,
+    /// Neither side can mate any more, or the position has occurred before.
+    Draw,
+}
+
+/// The content of a sentence as data. Everything in it can be checked by playing the line.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Claim {
+    /// The position where the line begins. After a null move, it is the position with the other side to move.
+    pub fen: String,
+    /// The side that mates, wins material, and makes the motifs: `white` or `black`.
+    pub side: &'static str,
+    /// The line.
+    pub san: Vec<String>,
+    pub uci: Vec<String>,
+    /// Number of moves in which `side` mates, by the search.
+    pub mate: Option<i32>,
+    /// The end of the game, if the line ends it.
+    pub end: Option<End>,
+    /// Pieces that the line wins for `side`, and pieces given for them.
+    pub wins: Vec<&'static str>,
+    pub gives: Vec<&'static str>,
+    /// Motifs of the line, the best explanation first.
+    pub motifs: Vec<Motif>,
+    /// Facts at the end of the line.
+    pub features: Vec<Feature>,
+}
+
+impl Claim {
+    /// A claim about a line for a side, without any facts yet.
+    pub(super) fn new(position: &Position, moves: &[Move], side: Color) -> Self {
+        let chess960 = position.castling_mode() == CastlingMode::Chess960;
+        let mut end = position.clone();
+        let mut uci = Vec::new();
+        for &m in moves {
+            uci.push(end.uci(m, chess960));
+            end.do_move(m);
+        }
+        Self {
+            fen: position.fen(),
+            side: side.fold_wb("white", "black"),
+            san: san_moves(position, moves),
+            uci,
+            mate: None,
+            end: end_of(&end),
+            wins: Vec::new(),
+            gives: Vec::new(),
+            motifs: Vec::new(),
+            features: Vec::new(),
+        }
+    }
+
+    /// Adds that the side mates in this number of moves.
+    pub(super) fn mating(mut self, moves: i32) -> Self {
+        self.mate = Some(moves);
+        self
+    }
+
+    /// Adds the material that the line wins. A swing from the opponent's view has the same pieces.
+    pub(super) fn winning(mut self, swing: &Swing) -> Self {
+        let words = |roles: Vec<Role>| roles.into_iter().map(role_name).collect();
+        let [wins, gives] = swing.roles().map(words);
+        (self.wins, self.gives) = (wins, gives);
+        self
+    }
+
+    /// Adds the motifs of a line that begins `offset` plies into this line, if the motifs lie within this line.
+    pub(super) fn with_motifs(mut self, motifs: &[Motif], offset: usize) -> Self {
+        let moved = motifs.iter().map(|motif| Motif { ply: motif.ply + offset, ..motif.clone() });
+        self.motifs = moved.filter(|motif| motif.ply < self.san.len()).collect();
+        self
+    }
+
+    /// Adds facts at the end of the line.
+    pub(super) fn with_features(mut self, features: Vec<Feature>) -> Self {
+        self.features = features;
+        self
+    }
+}
+
+fn end_of(position: &Position) -> Option<End> {
+    match (position.legal_moves().is_empty(), position.in_check()) {
+        (true, true) => Some(End::Checkmate),
+        (true, false) => Some(End::Stalemate),
+        (false, _) if position.is_draw(0) => Some(End::Draw),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Tests each kind of sentence with a position that requires it and one that excludes it.
+
+    use super::better::keeping;
+    use super::*;
+    use crate::review::analyst::tests::{analyst, position};
+
+    /// The reasons for a move, from a search with a fixed number of nodes.
+    fn explained(fen: &str, san: &str) -> Vec<Reason> {
+        reasons_in(&position(fen), san)
+    }
+
+    fn reasons_in(position: &Position, san: &str) -> Vec<Reason> {
+        let m = position.parse_san(san).expect(san);
+        let mut analyst = analyst(20_000, 1);
+        let mut reached = position.clone();
+        reached.do_move(m);
+        let after = analyst.look(&reached).expect("a look");
+        let before = analyst.look(position).expect("a look");
+        let depth = Depth::Full;
+        let facts = Facts::gather(position, m, &before, &after, None, depth, &mut analyst);
+        explanation(&facts.expect("no Ctrl-C"))
+    }
+
+    fn text(fen: &str, san: &str, kind: &str) -> Option<String> {
+        let reasons = explained(fen, san);
+        reasons.into_iter().find(|reason| reason.kind == kind).map(|reason| reason.text)
+    }
+
+    /// Asserts that one move has a sentence with this beginning, and that another move has none of this kind.
+    fn check(kind: &str, must: (&str, &str, &str), must_not: (&str, &str)) {
+        let (fen, san, beginning) = must;
+        let said = text(fen, san, kind);
+        let all = || explained(fen, san);
+        assert!(said.as_ref().is_some_and(|said| said.starts_with(beginning)), "{kind} of {san} in {fen}: {:?}", all());
+        let (fen, san) = must_not;
+        assert_eq!(text(fen, san, kind), None, "{kind} of {san} in {fen}");
+    }
+
+    /// White mates on the eighth rank.
+    const BACK_RANK: &str = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1";
+    /// Black must defend f7.
+    const SCHOLAR: &str = "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3";
+    /// A queen that is attacked by a pawn.
+    const QUEEN_HANGS: &str = "rnbqkb1r/ppp1pppp/5n2/3p4/4Q3/8/PPPP1PPP/RNB1KBNR w KQkq - 0 4";
+    /// White can fork king and rook on c7.
+    const FORK: &str = "r3k2r/pp3ppp/8/3N4/8/8/PPP2PPP/R3K2R w KQkq - 0 1";
+
+    /// White must promote at once.
+    const PROMOTION: &str = "8/P1k5/8/8/8/8/8/K7 w - - 0 1";
+    /// Philidor's defence: Black should capture.
+    const PHILIDOR: &str = "rnbqkbnr/ppp2ppp/3p4/4p3/3PP3/5N2/PPP2PPP/RNBQKB1R b KQkq - 0 3";
+
+    #[test]
+    fn missed_mate_is_named() {
+        check("missed_mate", (BACK_RANK, "h3", "It misses mate in 1: 1.Rd8#."), (BACK_RANK, "Rd8#"));
+        // A move that mates more slowly does not miss the mate.
+        let two_ways = "7k/8/5K2/6Q1/8/8/8/8 w - - 0 1";
+        assert_eq!(text(two_ways, "Qg4", "missed_mate"), None);
+        check("best_mates", (two_ways, "Qg4", "There was mate in 1: 1.Qg7#."), (two_ways, "Qg7#"));
+    }
+
+    #[test]
+    fn allowed_mate_is_named() {
+        check("allows_mate", (SCHOLAR, "Nf6", "It allows mate in 1: 4.Qxf7#."), (SCHOLAR, "g6"));
+        // A move does not allow a mate that was already unavoidable.
+        let lost = "7k/8/6K1/8/8/8/8/5R2 b - - 0 1";
+        assert_eq!(text(lost, "Kg8", "allows_mate"), None);
+    }
+
+    #[test]
+    fn stalemate_is_named() {
+        let fen = "7k/8/8/6K1/8/5Q2/8/8 w - - 0 1";
+        check("stalemate", (fen, "Qf7", "It is stalemate: Black has no legal move."), (fen, "Kg6"));
+    }
+
+    #[test]
+    fn lost_material_is_named() {
+        check(
+            "loses_material",
+            (QUEEN_HANGS, "Nf3", "It leaves the queen on e4 hanging: 4...dxe4."),
+            (QUEEN_HANGS, "Qe3"),
+        );
+        // An even trade loses no material.
+        let trade = "3qk3/ppp2ppp/8/8/8/8/PPP2PPP/3QK3 w - - 0 1";
+        assert_eq!(text(trade, "Qxd8+", "loses_material"), None);
+    }
+
+    #[test]
+    fn allowed_promotion_is_named() {
+        let fen = "8/8/8/8/8/k6p/8/5K2 w - - 0 1";
+        check("lets_promote", (fen, "Ke2", "It lets Black promote a pawn: 1...h2"), (fen, "Kg1"));
+    }
+
+    #[test]
+    fn overlooked_threat_is_named() {
+        check(
+            "overlooks_threat",
+            (SCHOLAR, "Nf6", "White was already threatening 4.Qxf7#, and the move does not prevent it."),
+            // White creates the weakness with this move: there was no threat before.
+            ("rnbqkbnr/pppp1ppp/8/4p3/8/5P2/PPPPP1PP/RNBQKBNR w KQkq - 0 2", "g4"),
+        );
+    }
+
+    #[test]
+    fn gain_of_the_better_move_is_named() {
+        check(
+            "best_wins",
+            (FORK, "h3", "1.Nc7+ was better, forking the king on e8 and the rook on a8 and winning "),
+            (QUEEN_HANGS, "Nf3"),
+        );
+        check("best_promotes", (PROMOTION, "Kb1", "1.a8=Q was better, promoting a pawn"), (FORK, "h3"));
+    }
+
+    #[test]
+    fn recapture_is_described_as_winning_back() {
+        let fen = "rnbqkb1r/ppp1pppp/8/3n4/8/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 3";
+        let mut traded = position(fen);
+        let m = traded.parse_san("Nxd5").expect("legal");
+        traded.do_move(m);
+        let said = |position: &Position| {
+            let reasons = reasons_in(position, "h6");
+            let wins = reasons.into_iter().find(|reason| reason.kind == "best_wins");
+            wins.expect("a better move").text
+        };
+        assert!(said(&traded).contains(" winning back a knight"), "{}", said(&traded));
+        // The same position without the preceding moves.
+        let bare = position(&traded.fen());
+        assert!(said(&bare).contains(" hanging knight on d5"), "{}", said(&bare));
+    }
+
+    #[test]
+    fn threat_of_the_better_move_is_named() {
+        // After 3...Nf6 the pawn does not attack the queen, but the knight does.
+        check(
+            "best_threatens",
+            (SCHOLAR, "a6", "3...g6 was better, threatening 4...gxh5, winning the queen."),
+            (SCHOLAR, "Nf6"),
+        );
+    }
+
+    #[test]
+    fn balance_kept_by_the_better_move_is_named() {
+        check(
+            "best_keeps",
+            (PHILIDOR, "Bg4", "3...exd4 was better and kept the balance (+"),
+            // A winning move gets a more specific sentence.
+            (FORK, "h3"),
+        );
+    }
+
+    #[test]
+    fn only_move_is_named() {
+        let hanging = "rnb1kbnr/pppp1ppp/8/4p3/4P2q/5N2/PPPP1PPP/R2QK2R w KQkq - 0 3";
+        check(
+            "only_move",
+            (hanging, "Nxh4", "It is the only good move: the next best, "),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e4"),
+        );
+        check("only_move", (hanging, "O-O", "It was the only good move: "), (QUEEN_HANGS, "Nf3"));
+    }
+
+    #[test]
+    fn gain_of_a_good_move_is_named() {
+        check("mates", (BACK_RANK, "Rd8#", "It is mate."), (FORK, "Nc7+"));
+        let hangs = "rnbqkb1r/ppp1pppp/5n2/3p4/4Q3/5N2/PPPP1PPP/RNB1KB1R b KQkq - 1 4";
+        check(
+            "wins_material",
+            (hangs, "dxe4", "It wins the queen"),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e4"),
+        );
+    }
+
+    #[test]
+    fn equally_good_move_is_named() {
+        // Two mates in one are equally good, and neither is faster.
+        let two_mates = "k7/8/K7/8/8/8/8/1Q5R w - - 0 1";
+        for mate in ["Qb7#", "Rh8#"] {
+            let said = explained(two_mates, mate);
+            let mates: Vec<&str> =
+                said.iter().filter(|reason| reason.kind != "best").map(|reason| &*reason.text).collect();
+            assert_eq!(mates, ["It is mate."]);
+        }
+        // One of two waiting moves is not the engine's choice, but equally good.
+        let level = "7r/4k3/8/8/8/8/4K3/R7 w - - 0 1";
+        let waits: Vec<String> = ["Rb1", "Rc1"].iter().filter_map(|san| text(level, san, "as_good")).collect();
+        let says = |said: &String| said.starts_with("It is about as good as 1.");
+        assert!(!waits.is_empty() && waits.iter().all(says), "{waits:?}");
+        assert_eq!(text(QUEEN_HANGS, "Nf3", "as_good"), None);
+    }
+
+    #[test]
+    fn words_for_kept_advantage_follow_the_scores() {
+        for (before, after, words) in [
+            (10, -90, Some("kept the balance")),
+            (-40, -200, Some("kept the balance")),
+            (40, -30, None),
+            (97, 20, Some("kept a slight advantage")),
+            (97, 55, Some("kept more of the advantage")),
+            (200, 0, Some("kept a clear advantage")),
+            (500, 200, Some("kept a winning advantage")),
+            (900, 400, Some("kept more of the advantage")),
+            (-80, -300, Some("kept the disadvantage small")),
+            (-80, -140, Some("limited the damage")),
+            (-300, -800, Some("limited the damage")),
+        ] {
+            assert_eq!(keeping(before, after), words, "{before} and {after}");
+        }
+    }
+
+    #[test]
+    fn slower_mate_against_the_mover_is_named_as_holding_out_longer() {
+        let ladder = "6rk/8/8/8/8/8/r7/4K3 w - - 0 1";
+        check(
+            "best_keeps",
+            (ladder, "Kd1", "1.Kf1 was better and held out longer (mate in 2 instead of 1)."),
+            (ladder, "Kf1"),
+        );
+    }
+
+    /// All sentences about a move.
+    fn texts(fen: &str, san: &str) -> Vec<String> {
+        explained(fen, san).into_iter().map(|reason| reason.text).collect()
+    }
+
+    #[test]
+    fn threat_is_not_overlooked_where_its_outcome_is_prevented() {
+        // After a pass the rook captures with mate. After h3 the king has an escape square, and only the rook is lost.
+        let pinned = "6k1/5ppp/8/8/8/8/5PPP/r3R1K1 w - - 0 1";
+        assert_eq!(text(pinned, "h3", "overlooks_threat"), None);
+        let said = texts(pinned, "h3");
+        let names = |what: &str| said.iter().any(|text| text == what);
+        assert!(names("It leaves the rook on e1 hanging: 1...Rxe1+."), "{said:?}");
+    }
+
+    #[test]
+    fn better_move_is_not_praised_for_a_threat_of_the_move_played() {
+        // Both knight moves attack the rook on d5.
+        let endgame = "r7/4ppkp/6p1/3R3n/4P3/1P3P2/PP4PP/1K6 b - - 0 26";
+        assert_eq!(text(endgame, "Nf6", "best_threatens"), None);
+        assert_eq!(text(endgame, "Nf6", "best_wins"), None);
+        let threat = text(endgame, "Nf6", "threatens").unwrap_or_default();
+        assert_eq!(threat, "It threatens 27...Nxd5, winning the exchange.");
+    }
+
+    #[test]
+    fn attack_on_a_protected_pawn_is_not_a_threat() {
+        // After 1...Be6 Black could capture on a2 if White passed, but would lose the bishop for a pawn.
+        let fen = "2b3k1/5ppp/8/8/8/1P6/P1P2PPP/1K6 b - - 0 1";
+        assert_eq!(text(fen, "Be6", "threatens"), None);
+    }
+
+    #[test]
+    fn result_is_named() {
+        for (fen, san, kind, wanted) in [
+            ("7k/8/8/6K1/8/5Q2/8/8 w - - 0 1", "Qf7", "throws_away_win", "It throws away the win: now a draw."),
+            ("6k1/5ppp/8/8/8/8/5PPP/r3R1K1 w - - 0 1", "h3", "turns_win_into_loss", "It turns a win into a loss."),
+        ] {
+            let said = text(fen, san, kind);
+            assert_eq!(said.as_deref(), Some(wanted), "{fen} {san} {:?}", texts(fen, san));
+        }
+        assert_eq!(text(FORK, "Nc7+", "throws_away_win"), None);
+    }
+
+    #[test]
+    fn every_marked_move_has_a_punishment() {
+        for (fen, san) in [(PHILIDOR, "Qg5"), (QUEEN_HANGS, "Nf3"), (SCHOLAR, "Nf6"), (FORK, "h3"), (PROMOTION, "Kb1")]
+        {
+            let kinds: Vec<&str> = explained(fen, san).iter().map(|reason| reason.kind).collect();
+            let punishes = ["allows_mate", "loses_material", "lets_promote", "refutation"];
+            assert!(kinds.iter().any(|kind| punishes.contains(kind)), "{fen} {san}: {kinds:?}");
+        }
+    }
+
+    #[test]
+    fn good_move_has_a_reason() {
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        let purpose = text(start, "e4", "purpose").unwrap_or_default();
+        assert_eq!(
+            purpose,
+            "It controls the centre squares d5 and f5 and opens lines for the queen on d1 and the bishop on f1."
+        );
+        let meets = text(SCHOLAR, "g6", "meets_threat").unwrap_or_default();
+        assert_eq!(meets, "It meets the threat 4.Qxf7#.");
+        let opera = "4kb1r/p2n1ppp/4q3/4p1B1/4P3/1Q6/PPP2PPP/2KR4 w k - 0 16";
+        assert_eq!(text(opera, "Qb8+", "sacrifice").as_deref(), Some("It is a sound sacrifice of the queen."));
+        // A move that loses material gets no sentence about its purpose.
+        assert_eq!(text(QUEEN_HANGS, "Nf3", "purpose"), None);
+    }
+
+    #[test]
+    fn lines_are_written_with_move_numbers() {
+        let start = position(PHILIDOR);
+        let m = start.parse_san("exd4").expect("legal");
+        assert_eq!(line(&start, &[m]), "3...exd4");
+        let mut after = start.clone();
+        after.do_move(m);
+        let answer = after.parse_san("Nxd4").expect("legal");
+        assert_eq!(line(&after, &[answer]), "4.Nxd4");
+        assert_eq!(line(&start, &[m, answer]), "3...exd4 4.Nxd4");
+    }
+
+    #[test]
+    fn queen_trade_is_named_where_only_the_better_move_trades() {
+        use crate::review::features::queen_trade;
+        let start = position("3qk3/pppp1ppp/8/8/8/8/PPPP1PPP/3QK3 b - - 0 1");
+        let moves = |text: &str| -> Vec<Move> {
+            let mut now = start.clone();
+            text.split(' ')
+                .map(|san| {
+                    let m = now.parse_san(san).expect(san);
+                    now.do_move(m);
+                    m
+                })
+                .collect()
+        };
+        assert_eq!(queen_trade(&start, &moves("Qe7+ Qe2 Qxe2+ Kxe2")), None, "too late");
+        assert_eq!(queen_trade(&start, &moves("Qe7+ Kf1 Qd8")), None);
+        let traded = position("3qk3/ppp2ppp/8/8/8/8/PPP2PPP/3QK3 b - - 0 1");
+        let trade = [traded.parse_san("Qxd1+").expect("legal")];
+        let mut after = traded.clone();
+        after.do_move(trade[0]);
+        let answer = after.parse_san("Kxd1").expect("legal");
+        assert_eq!(queen_trade(&traded, &[trade[0], answer]), Some(2));
+    }
 }

@@ -11,15 +11,14 @@ use crossbeam::utils::CachePadded;
 
 use super::limits::{Limits, SearchOptions};
 use super::report::{Progress, Reporter, ScoreBound, Silent};
-use super::score::{self, INFINITE, NONE, Value};
+use super::score::{INFINITE, NONE, Value};
 use super::syzygy::Syzygy;
 use super::time::Budget;
 use super::tt::TranspositionTable;
-use super::{mate_tables, params, tablebases};
+use super::{mate_tables, params, score, tablebases};
 use crate::board::{Move, Position};
-use crate::level::{Level, TurnHandicap, habits, mating, pace, theory};
-use crate::util::polling;
-use crate::util::sync::Mutex;
+use crate::level::{Level, TurnHandicap, habits, technique, theory, turn};
+use crate::util::sync::{self, Mutex};
 
 /// One search, shared by all threads.
 pub struct SearchRequest {
@@ -357,7 +356,7 @@ pub fn limit_to_level(request: &mut SearchRequest, level: Level, table: Arc<Tran
 /// does not miss. Only these are searched; with several lines the others are reported after them.
 fn restrict_root(request: &mut SearchRequest, level: Level, handicap: &TurnHandicap) {
     let position = &request.position;
-    let fixed_move = mating::best_move(position).or_else(|| theory::move_of(level, position));
+    let fixed_move = technique::best_move(position).or_else(|| theory::move_of(level, position));
     for root in &mut request.root_moves {
         let allowed = match fixed_move {
             Some(best) => root.m == best,
@@ -374,7 +373,7 @@ fn restrict_root(request: &mut SearchRequest, level: Level, handicap: &TurnHandi
 
 /// Earliest time of the answer. A level delays its move where a clock runs and `stop` can end the wait.
 fn not_before(request: &SearchRequest, level: Level) -> Option<Instant> {
-    let is_clocked = request.limits.move_time.is_none() && polling::reaches_search();
+    let is_clocked = request.limits.move_time.is_none() && sync::reaches_search();
     let share = request.budget.filter(|_| is_clocked)?.soft;
-    Some(request.start + pace::thinking_time(level, &request.position, share))
+    Some(request.start + turn::thinking_time(level, &request.position, share))
 }

@@ -17,14 +17,14 @@ use super::request::{RootMove, SearchRequest, Signals};
 use super::score::{INFINITE, Value};
 use super::syzygy::Syzygy;
 use super::tt::{NoMemory, TranspositionTable};
-use super::tt_file::{self, SavedTable};
+use super::tt_file::SavedTable;
 use super::worker::{STACK_BYTES, WORKER_BYTES, Worker};
-use super::{params, request, root, score, time, tt};
+use super::{params, request, root, score, time, tt, tt_file};
 use crate::board::{Color, Move, Position};
 use crate::level::Level;
 use crate::nnue::Network;
 use crate::util::sync::{Condvar, Mutex};
-use crate::util::{memory, polling, threads};
+use crate::util::{memory, sync};
 
 /// Size in MiB of the levels' transposition table, which is cleared before each move.
 const LEVEL_TABLE_MB: usize = 1;
@@ -61,7 +61,7 @@ impl ThreadPool {
     /// Starts a search, after waiting for a running one to end. Calls `reporter.done` exactly once.
     pub fn go(&mut self, position: Position, limits: Limits, options: SearchOptions, reporter: Arc<dyn Reporter>) {
         self.wait();
-        let limits = if polling::can_stop() { limits } else { limits.without_stop() };
+        let limits = if sync::can_stop() { limits } else { limits.without_stop() };
         let mut request = SearchRequest::new(position, limits, options, self.table.clone(), reporter);
         request.previous_value = *self.shared.activity.last_value.lock();
         request.budget =
@@ -335,7 +335,7 @@ impl SharedState {
     /// Blocks until the search may end: at `stop`, or once neither the limits nor `not_before` delay the move. Does
     /// nothing if `stop` cannot be received.
     fn hold(&self, infinite: bool, not_before: Option<Instant>) {
-        if !threads::EXIST {
+        if !sync::THREADS_EXIST {
             return self.hold_alone(infinite, not_before);
         }
         let mut guard = self.activity.searching.lock();
@@ -356,9 +356,9 @@ impl SharedState {
     fn hold_alone(&self, infinite: bool, not_before: Option<Instant>) {
         let waits = || not_before.is_some_and(|deadline| Instant::now() < deadline);
         let held = || infinite || self.signals.pondering.load(SeqCst) || waits();
-        while polling::reaches_search() && !self.signals.stop.load(SeqCst) && held() {
-            std::thread::sleep(polling::PERIOD);
-            polling::poll();
+        while sync::reaches_search() && !self.signals.stop.load(SeqCst) && held() {
+            std::thread::sleep(sync::POLL_PERIOD);
+            sync::poll();
         }
     }
 }
@@ -398,7 +398,7 @@ fn affordable(count: usize) -> usize {
 /// # Panics
 /// If the system cannot start the first thread.
 pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<SharedState>, Vec<ThreadHandle>) {
-    let count = if threads::EXIST { affordable(count) } else { 1 };
+    let count = if sync::THREADS_EXIST { affordable(count) } else { 1 };
     let shared = Arc::new(SharedState {
         signals: Arc::new(Signals::new(count)),
         activity: Activity { searching: Mutex::new(false), changed: Condvar::new(), last_value: Mutex::new(None) },
@@ -416,7 +416,7 @@ pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<SharedState>, 
             results: results.clone(),
             received: received.clone(),
         };
-        if !threads::EXIST {
+        if !sync::THREADS_EXIST {
             threads.push(ThreadHandle { tasks, handle: None, caller: Some((Box::new(thread), inbox)) });
             break;
         }

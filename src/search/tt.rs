@@ -14,21 +14,22 @@
 //!
 //! Entry and key are written separately, so two threads can mix them. The key contains a fold of the entry, so a torn
 //! entry fails its check like one of another position. The search validates every move from the table in any case.
-// CITE: lockless hashing by XOR: Hyatt and Mann, "A lock-less transposition-table implementation" (2002). Three
-// entries with 16 key bits in 32 bytes, the PV bit, five bits of generation, the index by multiplication and the
-// replacement rules: Stockfish. One-word entries and the sealed keys are ours.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU16, AtomicU64};
 
 use bytemuck::Zeroable;
 
-use super::params;
-use super::score::{self, Value};
+use super::score::Value;
+use super::{params, score};
 use crate::board::{Move, Position};
 use crate::util::memory;
-use crate::util::prefetch::prefetch;
-use crate::util::scale::scaled;
+use crate::util::memory::prefetch;
+use crate::util::rng::scaled;
+
+// CITE: lockless hashing by XOR: Hyatt and Mann, "A lock-less transposition-table implementation" (2002). Three
+// entries with 16 key bits in 32 bytes, the PV bit, five bits of generation, the index by multiplication and the
+// replacement rules: Stockfish. One-word entries and the sealed keys are ours.
 
 /// Relation of a stored score to the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

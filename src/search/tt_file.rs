@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tt::{ClusterWords, MAX_CLUSTERS, TranspositionTable};
 use crate::util::atomic::AtomicFile;
-use crate::util::kind::Kind;
+use crate::util::identity::Kind;
 use crate::util::reason;
 use crate::util::text::Shown as _;
 
@@ -219,7 +219,7 @@ mod tests {
     use crate::board::Move;
     use crate::search::tt::{Bound, TableEntry};
     use crate::util::rng::SplitMix64;
-    use crate::util::scale::scaled;
+    use crate::util::rng::scaled;
 
     const NET: &str = "0123456789abcdef";
 

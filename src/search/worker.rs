@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::history::{ContHistIndex, Corrections, Histories, Keys, LastMoves, PieceSquare};
 use super::movepick::{MoveBuffers, OrderingContext};
 use super::request::{RootMove, SearchRequest, Signals};
-use super::score::{self, MAX_PLY, Value};
-use super::tt;
+use super::score::{MAX_PLY, Value};
+use super::{score, tt};
 use crate::board::{CheckInfo, Color, Move, Piece, Position, Role};
 use crate::nnue::{AccumulatorStack, Network};
-use crate::util::{polling, prefetch};
+use crate::util::{memory, sync};
 
 /// Stack of a search thread, in bytes. The recursion is at most a few hundred nodes deep.
 pub const STACK_BYTES: usize = 16 << 20;
@@ -183,7 +183,7 @@ impl Worker {
     /// Prefetches the table's cluster for the position after `m`. Called as soon as `m` is likely to be made.
     #[inline]
     pub fn prefetch(&self, m: Move) {
-        if prefetch::EXISTS {
+        if memory::CAN_PREFETCH {
             self.request.table.prefetch(tt::key_after(&self.position, m));
         }
     }
@@ -284,7 +284,7 @@ impl Worker {
     #[cold]
     fn poll(&mut self) -> Searched<()> {
         self.publish();
-        polling::poll();
+        sync::poll();
         self.poll_at = self.nodes + POLL_INTERVAL;
         let pondering = self.signals.pondering.load(Relaxed);
         // Like the clock, the node limit does not end a search whose move must be delayed.

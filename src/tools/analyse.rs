@@ -2,7 +2,8 @@
 //!
 //! Scores are from White's view, as in a review. Ctrl-C stops the analysis and prints the result so far.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,16 +11,15 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use super::args::{EngineArgs, LimitArgs, SelectionArgs, positions_help};
-use super::subjects::{self, Subject};
+use super::args;
+use super::args::{EngineArgs, LimitArgs, SelectionArgs, Subject, positions_help};
 use super::variation::{fitted, numbered, san_moves, score};
 use crate::board::{CastlingMode, Move, Position};
 use crate::game::ending::{Cause, Ending, cut_at_end};
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 use crate::search::{Controller, Limits, SearchOptions, ThreadPool};
 use crate::util::atomic::AtomicFile;
-use crate::util::console::stdout_columns;
-use crate::util::interrupt::{Interrupt, Interrupted};
+use crate::util::console::{Interrupt, Interrupted, stdout_columns};
 use crate::util::quantity::nodes_per_second;
 use crate::util::sync::Mutex;
 use crate::util::text::Shown as _;
@@ -79,10 +79,10 @@ pub struct AnalyseArgs {
 /// result so far, saves the table, and fails with [`Interrupted`]. Fails at the end if anything was skipped.
 pub fn run(args: &AnalyseArgs, out: Box<dyn Write + Send>, err: &mut dyn Write) -> Result<()> {
     let mut problems = Vec::new();
-    let positions = subjects::read(&args.positions, args.selection, &mut problems)?;
-    subjects::report(&problems, err)?;
+    let positions = args::read(&args.positions, args.selection, &mut problems)?;
+    args::report(&problems, err)?;
     analyse(args, positions, out, err)?;
-    subjects::fail_with(&problems)
+    args::fail_with(&problems)
 }
 
 fn analyse(args: &AnalyseArgs, positions: Vec<Subject>, out: Box<dyn Write + Send>, err: &mut dyn Write) -> Result<()> {

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 
 use super::args::{SelectionArgs, positions_help};
-use super::{load_network, subjects};
+use super::{args, load_network};
 use crate::board::{Position, Role, Square};
 use crate::nnue::{AccumulatorStack, AttackInputs, Board, Kernel, NetOutput, Network};
 use crate::notation::epd::is_blank;
 use crate::notation::position_from_fen;
-use crate::search::evaluate::{self, scaled};
+use crate::search::evaluate;
+use crate::search::evaluate::scaled;
 use crate::util::encoding::read_text;
 use crate::util::identity::check_distinct;
 use crate::util::quantity::counted;
@@ -148,15 +149,15 @@ pub fn run(args: &EvalArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<
     let network = load_network(args.net.as_deref())?;
     let Some(file) = &args.file else {
         let mut problems = Vec::new();
-        let positions = subjects::read(&args.positions, args.selection, &mut problems)?;
-        subjects::report(&problems, err)?;
+        let positions = args::read(&args.positions, args.selection, &mut problems)?;
+        args::report(&problems, err)?;
         for subject in positions {
             if !subject.title.is_empty() {
                 writeln!(out, "{}\n", subject.title)?;
             }
             write!(out, "{}", explain(&subject.position, &network))?;
         }
-        return subjects::fail_with(&problems);
+        return args::fail_with(&problems);
     };
     check_distinct(&[Path::new("-")], &[file])?;
     let kernel = args.kernel.unwrap_or_else(Kernel::active);

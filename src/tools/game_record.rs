@@ -1,16 +1,17 @@
-//! Games as PGN text: any game, and a game against a person.
+//! Games as PGN text: any game, a game against a person, and the one in progress.
 
-use std::env;
+use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::{env, fs, io};
 
 use anyhow::{Context, Result};
 use chrono::{DateTime, Utc};
 
 use crate::board::{Color, Move, Position};
 use crate::util::atomic::{AtomicFile, unused_path, write_atomically};
-use crate::util::kind::{Kind, is_text};
+use crate::util::identity::{Kind, is_text};
 use crate::util::text::Shown as _;
 
 /// The kind of file to which games are appended.
@@ -262,4 +263,44 @@ fn wrapped(text: &str) -> String {
         }
     }
     lines.join("\n")
+}
+
+// The game in progress, in a file next to the file of games. A killed session leaves it there and adds nothing to the
+// file of games.
+
+/// The file of a game in progress: `NAME.part`, or `NAME.part2` and so on if there are games of killed sessions.
+pub(super) struct Kept(PathBuf);
+
+impl Kept {
+    /// The first unused name next to a file of games.
+    pub(super) fn next_to(games: &Path) -> Self {
+        let name = |number: u32| {
+            let mut name = OsString::from(games);
+            name.push(".part");
+            if number > 1 {
+                name.push(number.to_string());
+            }
+            PathBuf::from(name)
+        };
+        let mut number = 1;
+        while name(number).symlink_metadata().is_ok() {
+            number += 1;
+        }
+        Self(name(number))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes the game so far. Returns whether it could be written; the game goes on if not.
+    pub(super) fn write(&self, pgn: &str) -> bool {
+        write_atomically(&self.0, |file| file.write_all(pgn.as_bytes())).is_ok()
+    }
+
+    /// Removes the file when the game has been saved.
+    pub(super) fn remove(&self) {
+        // The file does not exist if no move was played.
+        let _ = fs::remove_file(&self.0);
+    }
 }

@@ -13,13 +13,10 @@ pub(crate) mod eval;
 pub(crate) mod game_record;
 pub(crate) mod genfens;
 pub(crate) mod net;
-pub(crate) mod net_numbers;
 #[cfg(feature = "full")]
 pub(crate) mod net_picture;
 pub(crate) mod perft;
 pub(crate) mod play;
-pub(crate) mod prompt;
-pub(crate) mod subjects;
 #[cfg(feature = "full")]
 pub(crate) mod tables;
 pub(crate) mod variation;

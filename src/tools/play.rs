@@ -1,40 +1,33 @@
 //! A game at the terminal against a level of the engine, or its full strength.
 //!
-//! * `request`: the typed lines; `board`: the board as text; `clock`: clocks; `offer`: draw offers
-//! * `kept`: the game in progress, in a file next to the file of games
+//! * [`prompt`]: the typed lines, and the board as text; `clock`: clocks
 
-mod board;
-mod clock;
-mod kept;
-mod offer;
-mod request;
-
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 use chrono::{DateTime, Utc};
+use clock::{Clocks, Control};
+use prompt::{HELP, Look, Prompt, Request, SUMMARY, Typed, drawn, parse};
 
 use super::args::{SelectionArgs, positions_help};
-use super::game_record::{Ending, GAMES, GameRecord, movetext};
-use super::prompt::{Prompt, Typed};
-use super::{load_network, subjects};
+use super::game_record::{Ending, GAMES, GameRecord, Kept, movetext};
+use super::{args, load_network};
 use crate::board::{Color, Move, Position};
 use crate::level::{ELO_MAX, ELO_MIN, Level};
 use crate::notation::position_from_fen;
-use crate::search::{Limits, SearchOptions, Silent, ThreadPool};
+use crate::search::{Limits, Score, SearchOptions, Silent, ThreadPool};
 use crate::util::atomic::AtomicFile;
-use crate::util::console::{Printable, use_colour};
-use crate::util::interrupt::{EXIT_CODE, Interrupt, Interrupted};
+use crate::util::console::{EXIT_CODE, Interrupt, Interrupted, Printable, use_colour};
 use crate::util::sync::Mutex;
 use crate::util::text::{Shown as _, printable};
 use crate::util::{reason, rng};
-use board::{Look, drawn};
-use clock::{Clocks, Control};
-use kept::Kept;
-use request::{HELP, Request, SUMMARY, parse};
+
+mod clock;
+pub mod prompt;
 
 /// Nodes of a search at full strength, and of a hint.
 const FULL_NODES: u64 = 500_000;
@@ -119,7 +112,7 @@ impl PlayOptions {
         };
         let start = match &args.fen {
             Some(fen) => position_from_fen(fen)?,
-            None => subjects::read_one(&args.position, args.selection)?.position,
+            None => args::read_one(&args.position, args.selection)?.position,
         };
         let (name, control, pgn) = (printable(&args.name).trim().to_owned(), args.clock, args.pgn.clone());
         Ok(Self { elo: args.elo, seed, colour, name, control, start, pgn })
@@ -160,7 +153,7 @@ pub fn run(args: &PlayArgs, input: &mut dyn Prompt, out: &mut impl Write) -> Res
         look: Look {
             flipped: options.colour.is_black(),
             colour: anstyle_query::clicolor_force() || (input.is_interactive() && use_colour(&io::stdout())),
-            figures: board::has_figures(),
+            figures: prompt::has_figures(),
         },
         level: options.elo.map(|elo| Level::of(elo, options.seed)),
         colour: options.colour,
@@ -358,10 +351,10 @@ impl TerminalGame {
             }
             Request::Draw => {
                 let plies = self.moves().len();
-                if offer::is_accepted(&mut self.pool, &self.position, plies) {
+                if is_accepted(&mut self.pool, &self.position, plies) {
                     return Ok(Some(Ending::Agreed));
                 }
-                writeln!(out, "The engine declines the draw: {}", offer::RULE)?;
+                writeln!(out, "The engine declines the draw: {}", RULE)?;
             }
             Request::Resign => return Ok(Some(Ending::Resigned(self.colour))),
             Request::Board => self.show(out)?,
@@ -481,4 +474,42 @@ impl TerminalGame {
         let last = self.moves().last().copied();
         Ok(write!(out, "{}", drawn(&self.position, last, self.look))?)
     }
+}
+
+// The engine's answer to a draw offer.
+
+/// The condition in words.
+pub(super) const RULE: &str = "it accepts when 30 moves have been played and the last ten were level";
+/// Number of moves of both sides before which no offer is accepted.
+const MIN_MOVES: usize = 30;
+/// Number of moves during which the value must have been level.
+const LEVEL_MOVES: usize = 10;
+/// Maximum distance of a level value from 0, in hundredths of a pawn.
+const MAX_SCORE: i32 = 20;
+/// Nodes of the search of each position, at full strength whatever the level.
+const NODES: u64 = 20_000;
+
+/// Whether the engine accepts a draw in `position`, after `plies` moves from the initial position of the game.
+pub(super) fn is_accepted(pool: &mut ThreadPool, position: &Position, plies: usize) -> bool {
+    let before = position.fullmoves().saturating_sub(1) as usize;
+    if before.max(plies / 2) < MIN_MOVES || plies < 2 * LEVEL_MOVES {
+        return false;
+    }
+    let mut position = position.clone();
+    for number in 0..LEVEL_MOVES {
+        if number > 0 {
+            position.undo_move();
+            position.undo_move();
+        }
+        if !is_level(pool, &position) {
+            return false;
+        }
+    }
+    true
+}
+
+fn is_level(pool: &mut ThreadPool, position: &Position) -> bool {
+    let limits = Limits { nodes: Some(NODES), ..Limits::default() };
+    let outcome = pool.search(position.clone(), limits, SearchOptions::default(), Arc::new(Silent));
+    outcome.line.is_some_and(|line| matches!(line.score, Score::Centipawns(value) if value.abs() <= MAX_SCORE))
 }

@@ -12,7 +12,7 @@ use super::{duel, state};
 use crate::game::referee::Tally;
 use crate::search::params;
 use crate::search::params::LAST_RATE;
-use crate::util::progress::ProgressLine;
+use crate::util::console::ProgressLine;
 use crate::util::quantity::short_time;
 use crate::util::rng::SplitMix64;
 use crate::util::text::Shown as _;

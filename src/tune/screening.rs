@@ -10,7 +10,7 @@ use super::screen::{Factor, MatchPlan, Screen};
 use super::state::{positive, screenable, tunable};
 use super::{duel, state};
 use crate::search::params::Parameter;
-use crate::util::progress::ProgressLine;
+use crate::util::console::ProgressLine;
 use crate::util::quantity::short_time;
 use crate::util::text::Shown as _;
 

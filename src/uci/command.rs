@@ -5,8 +5,8 @@
 
 use std::str::FromStr;
 
-use super::go::GoCommand;
-use super::options;
+use super::go::{GoCommand, Words};
+use super::options::{self, Action};
 use crate::util::text::excerpt;
 
 /// A parsed line.
@@ -40,28 +40,30 @@ pub enum Command {
     /// `quit`
     Quit,
     /// A command beyond UCI, with its arguments.
-    Extra(Extra, Vec<String>),
+    NonUci(NonUciCommand, Vec<String>),
 }
 
 impl Command {
     /// Whether the command writes a file. The process must not exit before the file is complete.
     pub fn writes_file(&self) -> bool {
         match self {
-            Self::SetOption { name, .. } => options::find(name).is_some_and(|option| option.writes_file),
-            Self::Extra(extra, _) => *extra == Extra::ExportNet,
+            Self::SetOption { name, .. } => {
+                options::find(name).is_some_and(|option| option.action == Some(Action::SaveHash))
+            }
+            Self::NonUci(command, _) => *command == NonUciCommand::ExportNet,
             _ => false,
         }
     }
 
     /// Whether the command ends a running search.
     pub fn ends_search(&self) -> bool {
-        matches!(self, Self::Go(_) | Self::Extra(Extra::Bench | Extra::GenFens, _))
+        matches!(self, Self::Go(_) | Self::NonUci(NonUciCommand::Bench | NonUciCommand::GenFens, _))
     }
 }
 
 /// The commands beyond UCI. They are recognised only as the first word of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extra {
+pub enum NonUciCommand {
     /// Shows the board.
     Display,
     /// Explains the static evaluation.
@@ -82,17 +84,17 @@ pub enum Extra {
     GenFens,
 }
 
-/// The names of [`Extra`], and their one-line help.
-pub const EXTRAS: [(&str, Extra, &str); 9] = [
-    ("d", Extra::Display, "show the board, its FEN and its key"),
-    ("eval", Extra::Eval, "explain the static evaluation"),
-    ("bench", Extra::Bench, "[depth] [threads] [hash]: search the bench positions"),
-    ("perft", Extra::Perft, "DEPTH: count the move paths of that depth"),
-    ("flip", Extra::Flip, "swap the colours of the position"),
-    ("cpu", Extra::Cpu, "show the processor's features and the kernel in use"),
-    ("genfens", Extra::GenFens, "N seed S book FILE|None: generate opening positions for OpenBench"),
-    ("export_net", Extra::ExportNet, "[FILE]: write the network in use, unchanged, to a file"),
-    ("help", Extra::Help, "show this list"),
+/// The names of [`NonUciCommand`], and their one-line help.
+pub const NON_UCI_COMMANDS: [(&str, NonUciCommand, &str); 9] = [
+    ("d", NonUciCommand::Display, "show the board, its FEN and its key"),
+    ("eval", NonUciCommand::Eval, "explain the static evaluation"),
+    ("bench", NonUciCommand::Bench, "[depth] [threads] [hash]: search the bench positions"),
+    ("perft", NonUciCommand::Perft, "DEPTH: count the move paths of that depth"),
+    ("flip", NonUciCommand::Flip, "swap the colours of the position"),
+    ("cpu", NonUciCommand::Cpu, "show the processor's features and the kernel in use"),
+    ("genfens", NonUciCommand::GenFens, "N seed S book FILE|None: generate opening positions for OpenBench"),
+    ("export_net", NonUciCommand::ExportNet, "[FILE]: write the network in use, unchanged, to a file"),
+    ("help", NonUciCommand::Help, "show this list"),
 ];
 
 /// A `position` line.
@@ -121,8 +123,8 @@ impl FromStr for Command {
     fn from_str(line: &str) -> Result<Self, CommandError> {
         let mut words = Words::new(line);
         let first = words.peek().ok_or(CommandError::Empty)?;
-        if let Some((_, extra, _)) = EXTRAS.iter().find(|(name, ..)| first.eq_ignore_ascii_case(name)) {
-            return Ok(Self::Extra(*extra, words.skip(1).map(String::from).collect()));
+        if let Some((_, command, _)) = NON_UCI_COMMANDS.iter().find(|(name, ..)| first.eq_ignore_ascii_case(name)) {
+            return Ok(Self::NonUci(*command, words.skip(1).map(String::from).collect()));
         }
         while let Some(word) = words.next() {
             if let Some(command) = parse_protocol(word, &mut words) {
@@ -158,7 +160,7 @@ pub fn protocol_words() -> impl Iterator<Item = &'static str> {
 
 /// All keywords that begin a command, in UCI and beyond it.
 pub fn words() -> impl Iterator<Item = &'static str> {
-    protocol_words().chain(EXTRAS.iter().map(|&(name, ..)| name))
+    protocol_words().chain(NON_UCI_COMMANDS.iter().map(|&(name, ..)| name))
 }
 
 /// The command that starts with `keyword`, or `None` if that is not a keyword of the protocol.
@@ -218,50 +220,6 @@ fn parse_position(words: &mut Words) -> Result<Command, CommandError> {
 
 fn malformed(reason: &str) -> CommandError {
     CommandError::Malformed(reason.to_owned())
-}
-
-// Splits a line into words.
-
-/// Iterator over the words of a line.
-#[derive(Clone)]
-pub struct Words<'a> {
-    rest: &'a str,
-}
-
-/// Whether `c` separates words: white space, a control character (such as NUL) or a byte order mark.
-fn is_separator(c: char) -> bool {
-    c.is_whitespace() || c.is_control() || c == '\u{feff}'
-}
-
-impl<'a> Words<'a> {
-    /// The words of `line`.
-    pub fn new(line: &'a str) -> Self {
-        Self { rest: line.trim_matches(is_separator) }
-    }
-
-    /// The rest of the line, trimmed.
-    pub fn rest(&self) -> &'a str {
-        self.rest
-    }
-
-    /// The next word, without consuming it.
-    pub fn peek(&self) -> Option<&'a str> {
-        self.clone().next()
-    }
-}
-
-impl<'a> Iterator for Words<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        if self.rest.is_empty() {
-            return None;
-        }
-        let end = self.rest.find(is_separator).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest.trim_start_matches(is_separator);
-        Some(word)
-    }
 }
 
 #[cfg(test)]
@@ -332,7 +290,10 @@ mod tests {
 
     #[test]
     fn parser_reads_commands_beyond_uci() {
-        assert_eq!(parse("d"), Ok(Command::Extra(Extra::Display, vec![])));
-        assert_eq!(parse("bench 5 1 16"), Ok(Command::Extra(Extra::Bench, vec!["5".into(), "1".into(), "16".into()])));
+        assert_eq!(parse("d"), Ok(Command::NonUci(NonUciCommand::Display, vec![])));
+        assert_eq!(
+            parse("bench 5 1 16"),
+            Ok(Command::NonUci(NonUciCommand::Bench, vec!["5".into(), "1".into(), "16".into()]))
+        );
     }
 }

@@ -1,49 +1,48 @@
 //! The engine thread: executes commands in order. It waits for a search only before it starts the next one.
 
-use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crossbeam::channel::Receiver;
 
-use super::command::{Command, Extra, PositionCommand};
+use super::command::{Command, NonUciCommand, PositionCommand};
 use super::go::GoCommand;
-use super::options::{Change, OPTIONS, Settings, UciOption};
+use super::options::{Action, OPTIONS, Settings, UciOption};
 use super::output::{Audience, Output};
 use super::player::EMBEDDED_NAME;
 use super::print::{PrintOptions, Printer};
-use super::reader::{Mailbox, Message, Progress, Reader};
-use super::resources::{Postponed, report_hash, report_threads};
-use super::{extra, go, options};
+use super::reader::{Mailbox, Message};
+use super::{go, non_uci, options, output, player};
 use crate::board::Position;
+use crate::book::Book;
 use crate::nnue::Network;
-#[cfg(feature = "tune")]
-use crate::search::rules;
-use crate::search::{Limits, ThreadPool, params};
+use crate::search::report::LoadedTables;
+use crate::search::tt::NoMemory;
+use crate::search::{Limits, ThreadPool};
 use crate::tools;
-use crate::util::sync::Mutex;
-use crate::util::text::excerpt;
-use crate::util::{polling, reason};
+use crate::util::text::{Shown as _, excerpt};
+use crate::util::{reason, sync};
+
+/// A change of state that the search threads share.
+type Postponed = Box<dyn FnOnce(&mut Engine)>;
 
 /// The engine's state for the protocol.
 pub struct Engine {
-    pub(super) output: Output,
-    pub(super) mailbox: Mailbox,
-    pub(super) position: Position,
-    pub(super) settings: Settings,
+    output: Output,
+    mailbox: Mailbox,
+    position: Position,
+    settings: Settings,
     audience: Audience,
     debug: bool,
     /// Created on first use, so that the handshake is fast.
-    pub(super) pool: Option<ThreadPool>,
-    /// Hash size in MiB for `pool`, or of `pool` once it exists.
-    pub(super) hash: usize,
-    pub(super) threads: usize,
+    pool: Option<ThreadPool>,
     /// Changes that wait for the end of the running search.
-    pub(super) postponed: Vec<Postponed>,
+    postponed: Vec<Postponed>,
     /// Name of the net in use.
-    pub(super) net: String,
+    net: String,
     /// Whether an `EvalFile` was rejected and the next `go` must report it.
-    pub(super) net_rejected: bool,
+    net_rejected: bool,
     /// Line number of the last `go`.
     search: u64,
 }
@@ -59,8 +58,6 @@ impl Engine {
             audience,
             debug: false,
             pool: None,
-            hash: options::HASH as usize,
-            threads: options::THREADS as usize,
             postponed: Vec::new(),
             net: EMBEDDED_NAME.to_owned(),
             net_rejected: false,
@@ -145,7 +142,7 @@ impl Engine {
             Command::Go(go) => self.go(number, &go),
             Command::Stop => self.mailbox.stop(number),
             Command::PonderHit => self.mailbox.ponderhit(number),
-            Command::Extra(extra, arguments) => self.extra(number, extra, &arguments),
+            Command::NonUci(command, arguments) => self.non_uci(number, command, &arguments),
             Command::Register | Command::Quit => {}
         }
     }
@@ -157,7 +154,7 @@ impl Engine {
             String::from("id author the Zoothera developers"),
         ];
         lines.extend(OPTIONS.iter().map(UciOption::declaration));
-        lines.extend(tuning_declarations());
+        lines.extend(options::tuning_declarations());
         lines.push("uciok".into());
         self.output.line(lines.join("\n"));
     }
@@ -267,12 +264,12 @@ impl Engine {
     }
 
     /// The search threads, created on first use.
-    pub(super) fn pool(&mut self) -> &mut ThreadPool {
+    fn pool(&mut self) -> &mut ThreadPool {
         self.pool.get_or_insert_with(|| {
             // The table is allocated in a second step, because only that step returns its actual size.
-            let mut pool = ThreadPool::new(Network::embedded(), self.threads, 1);
-            report_threads(&self.output, self.threads, pool.threads());
-            report_hash(&self.output, self.hash, pool.set_hash(self.hash));
+            let mut pool = ThreadPool::new(Network::embedded(), self.settings.threads, 1);
+            report_threads(&self.output, self.settings.threads, pool.threads());
+            report_hash(&self.output, self.settings.hash, pool.set_hash(self.settings.hash));
             self.mailbox.set_controller(pool.controller());
             pool
         })
@@ -280,28 +277,23 @@ impl Engine {
 
     fn set_option(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
         let Some(option) = options::find(name) else {
-            return set_parameter(name, value);
+            return options::set_parameter(name, value);
         };
-        match option.assign(value)?.change {
-            Change::Search(set) | Change::Session(set) => set(&mut self.settings),
-            Change::Resource(set) => set(self),
-            Change::Action(act) => act(self)?,
-            Change::Nothing => {}
-        }
-        Ok(())
+        let value = option.set(value, &mut self.settings)?;
+        option.action.map_or(Ok(()), |action| self.act(action, &value))
     }
 
-    fn extra(&mut self, number: u64, extra: Extra, arguments: &[String]) {
-        match extra {
-            Extra::Display => self.output.line(self.position.diagram().trim_end()),
-            Extra::Help => self.output.line(extra::help()),
-            Extra::Cpu => self.output.line(tools::cpu::report().trim_end()),
-            Extra::Eval => {
+    fn non_uci(&mut self, number: u64, command: NonUciCommand, arguments: &[String]) {
+        match command {
+            NonUciCommand::Display => self.output.line(self.position.diagram().trim_end()),
+            NonUciCommand::Help => self.output.line(non_uci::help()),
+            NonUciCommand::Cpu => self.output.line(tools::cpu::report().trim_end()),
+            NonUciCommand::Eval => {
                 let network = self.pool().network();
                 self.output.line(tools::eval::explain(&self.position, &network).trim_end());
             }
-            Extra::Flip => {
-                let flipped = extra::flipped(&self.position.fen());
+            NonUciCommand::Flip => {
+                let flipped = non_uci::flipped(&self.position.fen());
                 match Position::from_fen(&flipped, self.position.castling_mode()) {
                     Ok(position) => self.position = position,
                     Err(error) => {
@@ -309,11 +301,11 @@ impl Engine {
                     }
                 }
             }
-            Extra::Perft => match arguments.first().and_then(|text| text.parse().ok()) {
+            NonUciCommand::Perft => match arguments.first().and_then(|text| text.parse().ok()) {
                 Some(depth) => self.perft(number, depth),
                 None => self.output.error("perft: missing depth; expected a number of plies"),
             },
-            Extra::ExportNet => {
+            NonUciCommand::ExportNet => {
                 let network = self.pool().network();
                 match tools::net::export_named(&network, unquoted(&arguments.join(" "))) {
                     Ok(summary) => self.output.info(&format!("network saved to {summary}")),
@@ -321,7 +313,7 @@ impl Engine {
                 }
                 self.mailbox.write_done();
             }
-            Extra::Bench | Extra::GenFens => self.tool(extra, arguments),
+            NonUciCommand::Bench | NonUciCommand::GenFens => self.tool(command, arguments),
         }
     }
 
@@ -329,19 +321,19 @@ impl Engine {
         let (mailbox, output) = (&self.mailbox, &self.output);
         let chess960 = self.settings.chess960;
         mailbox.set_long_job(true);
-        extra::perft(&mut self.position.clone(), depth, chess960, output, &|| {
-            polling::poll();
+        non_uci::perft(&mut self.position.clone(), depth, chess960, output, &|| {
+            sync::poll();
             mailbox.is_stopped(number)
         });
         mailbox.set_long_job(false);
     }
 
     /// Runs tools that search with their own threads.
-    fn tool(&mut self, tool: Extra, arguments: &[String]) {
+    fn tool(&mut self, tool: NonUciCommand, arguments: &[String]) {
         self.finish_search();
         let network = self.pool().network();
         self.mailbox.set_long_job(true);
-        let result = extra::tool(tool, arguments, network, &self.output);
+        let result = non_uci::tool(tool, arguments, network, &self.output);
         self.mailbox.set_long_job(false);
         if let Err(error) = result {
             self.output.error(&reason::chain(&error));
@@ -349,8 +341,213 @@ impl Engine {
     }
 }
 
+// What belongs to a change of an option. Changes of resources that the search threads share are postponed until a
+// running search ends.
+
+impl Engine {
+    /// Does what belongs to an option with a new value.
+    fn act(&mut self, action: Action, value: &str) -> Result<(), String> {
+        match action {
+            Action::Hash => self.resize_hash(),
+            Action::Threads => self.restart_threads(),
+            Action::EvalFile => self.set_net(value),
+            Action::ClearHash => self.clear("Clear Hash"),
+            Action::SaveHash => self.save_hash()?,
+            Action::LoadHash => self.load_hash()?,
+            Action::BookFile => self.set_book(value)?,
+            Action::SyzygyPath => self.open_tables(),
+            Action::LogFile => self.set_log(value)?,
+        }
+        Ok(())
+    }
+
+    fn resize_hash(&mut self) {
+        let mib = self.settings.hash;
+        self.after_search("Hash", move |engine| {
+            if let Some(pool) = &mut engine.pool {
+                report_hash(&engine.output, mib, pool.set_hash(mib));
+            }
+        });
+    }
+
+    fn restart_threads(&mut self) {
+        let threads = self.settings.threads;
+        self.after_search("Threads", move |engine| {
+            if let Some(pool) = &mut engine.pool {
+                pool.set_threads(threads);
+                report_threads(&engine.output, threads, pool.threads());
+                engine.mailbox.set_controller(pool.controller());
+            }
+        });
+    }
+
+    fn open_tables(&mut self) {
+        let path = self.settings.syzygy_path.clone();
+        self.after_search("SyzygyPath", move |engine| match engine.pool().set_syzygy_path(unquoted(&path)) {
+            Ok(loaded) => report_tables(&engine.output, &loaded),
+            Err(error) => {
+                engine.output.error(&format!("SyzygyPath: {}; the tables in use are unchanged", reason::chain(&error)))
+            }
+        });
+    }
+
+    /// Loads the net that `EvalFile` names. After an error the current net remains in use.
+    fn set_net(&mut self, name: &str) {
+        match player::load(name) {
+            Ok(net) => {
+                self.net_rejected = false;
+                self.after_search("EvalFile", move |engine| {
+                    engine.pool().set_network(net.network);
+                    engine.net = net.name;
+                    engine.output.info(&net.summary);
+                });
+            }
+            Err(reason) => {
+                // The message is short, because a GUI may show only the beginning of a line. A second line has the
+                // reason.
+                self.net_rejected = true;
+                self.output.error(&format!("EvalFile not loaded; using {}", self.net));
+                self.output.info(&format!("EvalFile: {reason}"));
+            }
+        }
+    }
+
+    /// Clears the table and the histories, for the command or option `name`.
+    fn clear(&mut self, name: &str) {
+        self.after_search(name, |engine| {
+            // Without threads there are no histories or table entries to clear.
+            if let Some(pool) = &mut engine.pool {
+                pool.clear();
+            }
+        });
+    }
+
+    /// Writes the table to `Hash File`.
+    fn save_hash(&mut self) -> Result<(), String> {
+        let path = self.hash_file("Save Hash")?;
+        self.after_search("Save Hash", move |engine| {
+            engine.hash_on_disk(&path, true);
+            engine.mailbox.write_done();
+        });
+        Ok(())
+    }
+
+    /// Fills the table from `Hash File`.
+    fn load_hash(&mut self) -> Result<(), String> {
+        let path = self.hash_file("Load Hash")?;
+        self.after_search("Load Hash", move |engine| engine.hash_on_disk(&path, false));
+        Ok(())
+    }
+
+    /// The file named by `Hash File`; `name` is the option that needs it.
+    fn hash_file(&self, name: &str) -> Result<PathBuf, String> {
+        match unquoted(&self.settings.hash_file) {
+            "" => Err(format!("{name}: no file name; set Hash File first")),
+            file => Ok(PathBuf::from(file)),
+        }
+    }
+
+    /// Saves or loads the table and reports the result.
+    fn hash_on_disk(&mut self, path: &Path, saves: bool) {
+        let pool = self.pool();
+        let (name, done, result) = if saves {
+            ("Save Hash", "written to", pool.save_hash(path))
+        } else {
+            ("Load Hash", "read from", pool.load_hash(path))
+        };
+        match result {
+            Ok(table) => self.output.info(&format!(
+                "{name}: {} MiB {done} {} ({:.1} MB)",
+                table.megabytes,
+                path.shown(),
+                table.file_bytes as f64 / 1e6
+            )),
+            Err(error) => {
+                self.output.error(&format!("{name}: {}; the table in use is unchanged", reason::chain(&error)))
+            }
+        }
+    }
+
+    /// Opens the book that `Book File` names; an empty name closes the book. After an error the current book stays
+    /// open.
+    fn set_book(&mut self, name: &str) -> Result<(), String> {
+        let name = unquoted(name);
+        if name.is_empty() {
+            self.settings.book.book = None;
+            return Ok(());
+        }
+        let book = Book::open(Path::new(name)).map_err(|error| {
+            let reason = reason::chain(&error);
+            format!("Book File: {reason}; the book in use is unchanged")
+        })?;
+        self.output.info(&format!("Book File: {} moves", book.len()));
+        self.settings.book.book = Some(Arc::new(book));
+        Ok(())
+    }
+
+    /// Copies input and output to the file that `Debug Log File` names; an empty name ends the log.
+    fn set_log(&mut self, name: &str) -> Result<(), String> {
+        let name = unquoted(name);
+        let log = (!name.is_empty()).then(|| output::open(Path::new(name))).transpose();
+        let log = log.map_err(|error| {
+            let reason = reason::chain(&error);
+            format!("setoption Debug Log File: '{}': {reason}", excerpt(name))
+        })?;
+        self.output.log_to(log);
+        Ok(())
+    }
+
+    /// Applies a change now, or after the running search.
+    fn after_search(&mut self, name: &str, change: impl FnOnce(&mut Self) + 'static) {
+        if self.mailbox.is_searching() {
+            self.output.info(&format!("{name}: will be applied after this search"));
+            self.postponed.push(Box::new(change));
+        } else {
+            change(self);
+        }
+    }
+
+    /// Applies the postponed changes if no search is running.
+    fn apply_postponed(&mut self) {
+        if !self.postponed.is_empty() && !self.mailbox.is_searching() {
+            for change in std::mem::take(&mut self.postponed) {
+                change(self);
+            }
+        }
+    }
+}
+
+/// Reports a number of threads below the requested one.
+fn report_threads(output: &Output, requested: usize, obtained: usize) {
+    if obtained < requested && sync::THREADS_EXIST {
+        output.info(&format!("Threads: cannot start {requested} threads; using {obtained}"));
+    }
+}
+
+/// Reports a table below the requested size.
+fn report_hash(output: &Output, requested: usize, obtained: Result<usize, NoMemory>) {
+    match obtained {
+        Ok(obtained) if obtained < requested => {
+            output.info(&format!("Hash: not enough memory for {requested} MiB; using {obtained} MiB"))
+        }
+        Ok(_) => {}
+        Err(error) => output.error(&format!("Hash: {error}")),
+    }
+}
+
+/// Reports the tables in use, and problems. Prints nothing if there are neither.
+fn report_tables(output: &Output, loaded: &LoadedTables) {
+    let found = format!("{} files, up to {} men", loaded.files, loaded.men);
+    if !loaded.problems.is_empty() {
+        let used: Vec<_> = loaded.directories.iter().map(|directory| format!("'{}'", directory.shown())).collect();
+        output.error(&format!("SyzygyPath: {}; using {found} in {}", loaded.problems_in_words(), used.join(", ")));
+    } else if loaded.files > 0 {
+        output.info(&format!("SyzygyPath: {found}"));
+    }
+}
+
 /// A path without surrounding quotes.
-pub(super) fn unquoted(path: &str) -> &str {
+fn unquoted(path: &str) -> &str {
     let inner = ['"', '\''].iter().find_map(|&quote| path.strip_prefix(quote)?.strip_suffix(quote));
     inner.unwrap_or(path).trim()
 }
@@ -359,94 +556,4 @@ pub(super) fn unquoted(path: &str) -> &str {
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a message")
-}
-
-/// The search parameters and the switches of rules.
-#[cfg(feature = "tune")]
-fn tuning_table() -> impl Iterator<Item = &'static params::Parameter> {
-    params::TABLE.iter().chain(rules::SWITCHES)
-}
-
-/// The search parameters and the switches of rules as options; empty without the feature `tune`.
-#[cfg(feature = "tune")]
-fn tuning_declarations() -> Vec<String> {
-    let spin = |p: &params::Parameter| {
-        format!("option name {} type spin default {} min {} max {}", p.name, p.default, p.min, p.max)
-    };
-    tuning_table().map(spin).collect()
-}
-
-#[cfg(not(feature = "tune"))]
-fn tuning_declarations() -> Vec<String> {
-    Vec::new()
-}
-
-/// Sets a search parameter or a switch of a rule.
-#[cfg(feature = "tune")]
-fn set_parameter(name: &str, value: Option<&str>) -> Result<(), String> {
-    let parameter = tuning_table().find(|p| p.name.eq_ignore_ascii_case(name));
-    let Some(p) = parameter else {
-        return Err(unknown_option(name));
-    };
-    let number = value.and_then(|text| text.trim().parse().ok()).filter(|number| (p.min..=p.max).contains(number));
-    let refusal = || format!("setoption {}: the value must be an integer from {} to {}", p.name, p.min, p.max);
-    let number = number.ok_or_else(refusal)?;
-    let _known = params::set(p.name, number) || rules::set(p.name, number);
-    Ok(())
-}
-
-#[cfg(not(feature = "tune"))]
-fn set_parameter(name: &str, _value: Option<&str>) -> Result<(), String> {
-    let parameter = params::TABLE.iter().find(|p| p.name.eq_ignore_ascii_case(name));
-    Err(parameter.map_or_else(
-        || unknown_option(name),
-        |p| {
-            let name = p.name;
-            format!("setoption {name}: search parameters can only be set in a build with --features tune")
-        },
-    ))
-}
-
-fn unknown_option(name: &str) -> String {
-    format!("setoption: unknown option '{}'; type 'help' for the list", excerpt(name))
-}
-
-// UCI on a platform with neither threads nor blocking input: a WebAssembly module in a browser's worker.
-//
-// The host calls [`Session::serve`] whenever input has arrived. The engine then executes the lines that it can read,
-// and returns. During a search it reads further lines, if the host can deliver any, so that `stop` ends the search at
-// once.
-
-/// The engine between two calls of the host.
-pub struct Session {
-    reader: Arc<Mutex<Reader>>,
-    engine: Engine,
-    messages: Receiver<Message>,
-}
-
-impl Session {
-    /// A session on an input whose reads never block. `reaches_search` is whether lines can arrive during a search. If
-    /// they cannot, the host must be able to end the instance. `exit` ends the process after `quit`.
-    pub fn new(input: impl Read + Send + 'static, output: &Output, reaches_search: bool, exit: fn()) -> Self {
-        let (mailbox, messages) = Mailbox::new();
-        let reader = Reader::new(input, mailbox.clone(), output.clone(), false, exit);
-        let reader = Arc::new(Mutex::new(reader));
-        let during_search = reader.clone();
-        polling::set_host(reaches_search, move || {
-            // The reader is not locked during a search: `serve` locks it only to read, and reading starts no search.
-            while during_search.lock().read_command() == Progress::Read {}
-        });
-        Self { reader, engine: Engine::new(output.clone(), mailbox, Audience::Gui), messages }
-    }
-
-    /// Executes all lines that have arrived. Returns false once no line follows.
-    pub fn serve(&mut self) -> bool {
-        loop {
-            let progress = self.reader.lock().read_command();
-            self.engine.run_pending(&self.messages);
-            if progress != Progress::Read {
-                return progress == Progress::Nothing;
-            }
-        }
-    }
 }

@@ -6,29 +6,29 @@
 //! ([`output`]). At the end of the input, the queued commands are still executed; `quit` and a closed output end the
 //! process at once.
 //!
-//! A host without threads that cannot wait for input either, such as a browser, runs a [`engine::Session`].
+//! A host without threads that cannot wait for input either, such as a browser, runs a [`Session`].
 
 pub mod command;
 pub mod engine;
-mod extra;
 pub mod go;
+mod non_uci;
 pub mod options;
 pub mod output;
-mod player;
+pub mod player;
 pub mod print;
 pub mod reader;
-mod resources;
 
+use crate::util::sync::Mutex;
 use std::io::Read;
+use std::sync::Arc;
 
-use crate::uci::output::Audience;
-use crate::uci::reader::{Mailbox, Message};
+use crossbeam::channel::Receiver;
+
+use crate::util::sync::{self};
 use command::{Command, CommandError};
 use engine::Engine;
-use output::Output;
-use reader::Reader;
-
-use crate::util::threads;
+use output::{Audience, Output};
+use reader::{Mailbox, Message, Progress, Reader};
 
 /// Runs UCI on standard input and output until `quit` or the end of the input.
 pub fn run() -> anyhow::Result<()> {
@@ -47,7 +47,7 @@ pub fn serve(input: impl Read + Send + 'static, output: &Output, audience: Audie
     let reports_unknown = audience != Audience::Gui;
     let reader = Reader::new(input, mailbox.clone(), output.clone(), reports_unknown, exit);
     let mut engine = Engine::new(output.clone(), mailbox, audience);
-    if threads::EXIST {
+    if sync::THREADS_EXIST {
         std::thread::spawn(move || reader.run(|| {}));
         engine.run(&messages);
     } else {
@@ -74,4 +74,44 @@ pub fn run_with_commands(commands: &[String]) -> anyhow::Result<()> {
     }
     output.drain();
     Ok(())
+}
+
+// UCI on a platform with neither threads nor blocking input: a WebAssembly module in a browser's worker.
+//
+// The host calls `Session::serve` whenever input has arrived. The engine then executes the lines that it can read,
+// and returns. During a search it reads further lines, if the host can deliver any, so that `stop` ends the search at
+// once.
+
+/// The engine between two calls of the host.
+pub struct Session {
+    reader: Arc<Mutex<Reader>>,
+    engine: Engine,
+    messages: Receiver<Message>,
+}
+
+impl Session {
+    /// A session on an input whose reads never block. `reaches_search` is whether lines can arrive during a search. If
+    /// they cannot, the host must be able to end the instance. `exit` ends the process after `quit`.
+    pub fn new(input: impl Read + Send + 'static, output: &Output, reaches_search: bool, exit: fn()) -> Self {
+        let (mailbox, messages) = Mailbox::new();
+        let reader = Reader::new(input, mailbox.clone(), output.clone(), false, exit);
+        let reader = Arc::new(Mutex::new(reader));
+        let during_search = reader.clone();
+        sync::set_host(reaches_search, move || {
+            // The reader is not locked during a search: `serve` locks it only to read, and reading starts no search.
+            while during_search.lock().read_command() == Progress::Read {}
+        });
+        Self { reader, engine: Engine::new(output.clone(), mailbox, Audience::Gui), messages }
+    }
+
+    /// Executes all lines that have arrived. Returns false once no line follows.
+    pub fn serve(&mut self) -> bool {
+        loop {
+            let progress = self.reader.lock().read_command();
+            self.engine.run_pending(&self.messages);
+            if progress != Progress::Read {
+                return progress == Progress::Nothing;
+            }
+        }
+    }
 }

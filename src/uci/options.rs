@@ -1,19 +1,18 @@
-//! The options and their values. Each option is one row of [`OPTIONS`]: name, type with default and range, help, and
-//! the effect of a new value. The handshake, the checks of values, `help` and the table of the manual are derived from
-//! the rows.
+//! The options and their values. Each option is one row of [`OPTIONS`]: name, type with default and range, help, the
+//! setting, and what the engine does after a change. The handshake, the checks of values, `help` and the table of the
+//! manual are derived from the rows.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use Effect::{Action, Nothing, Resource, Search, Session};
-
-use super::engine::Engine;
-use super::player::{BookChoice, LevelChoice};
+use super::player::{BookChoice, EMBEDDED_NET, LevelChoice, SEED_MAX};
 use crate::board::CastlingMode;
 use crate::level::strength::{ELO_MAX, ELO_MIN, SKILL_MAX};
-use crate::search::SearchOptions;
+#[cfg(feature = "tune")]
+use crate::search::rules;
+use crate::search::{SearchOptions, params};
 use crate::util::text::excerpt;
 
 /// One option.
@@ -22,81 +21,49 @@ pub struct UciOption {
     pub name: &'static str,
     /// Description for `help` and the manual.
     pub help: &'static str,
-    /// Type, default, range and effect.
+    /// Type, default, range and setting.
     pub kind: Kind,
     /// Other spellings in use by users and servers.
     aliases: &'static [&'static str],
-    /// Whether setting it writes a file. The process must not exit before the file is complete.
-    pub writes_file: bool,
+    /// Whether the option changes the moves of a search, so that it can also be set for a player of a match.
+    pub in_matches: bool,
+    /// What the engine does after the setting has changed.
+    pub action: Option<Action>,
 }
 
-/// The type of an option with its default, its range, and the effect of a new value.
+/// The type of an option with its default, its range, and its setting.
 pub enum Kind {
     /// An integer. All numbers fit 31 bits, because test programs parse them as signed 32-bit integers.
-    Spin(u32, RangeInclusive<u32>, Effect<u32>),
+    Spin(u32, RangeInclusive<u32>, fn(&mut Settings, u32)),
     /// True or false.
-    Check(bool, Effect<bool>),
+    Check(bool, fn(&mut Settings, bool)),
     /// An action without a value.
-    Button(Effect<()>),
-    /// Text; the empty string is printed as `<empty>`.
-    Text(&'static str, Effect<String>),
+    Button,
+    /// Text; the empty string is printed as `<empty>`. Some texts are not stored.
+    Text(&'static str, Option<fn(&mut Settings, String)>),
 }
 
-/// Effect of a new value.
-pub enum Effect<T> {
-    /// Changes the moves of a search; it can also be set for a player of a match.
-    Search(fn(&mut Settings, T)),
-    /// Changes the communication with a GUI, or the use of its clock and files.
-    Session(fn(&mut Settings, T)),
-    /// Changes resources of a search; it can also be set for a player of a match.
-    Resource(fn(&mut dyn Resources, T)),
-    /// Acts on the engine.
-    Action(fn(&mut Engine, T) -> Result<(), String>),
-    /// Nothing: the option informs the GUI.
-    Nothing,
+/// What the engine does with a new value, or at a button.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // By the options' names.
+pub enum Action {
+    Hash,
+    Threads,
+    EvalFile,
+    ClearHash,
+    SaveHash,
+    LoadHash,
+    BookFile,
+    SyzygyPath,
+    LogFile,
 }
 
-/// Owner of the resources of a search: the engine, or a player of a match.
-pub trait Resources {
-    /// Sets the size of the transposition table in MiB.
-    fn set_hash(&mut self, mib: usize);
-    /// Sets the number of search threads.
-    fn set_threads(&mut self, threads: usize);
-    /// Sets the directories of Syzygy tablebases.
-    fn set_syzygy_path(&mut self, path: String);
-}
-
-/// A checked value together with its effect.
-pub struct Assignment {
-    /// The value as text.
-    pub value: String,
-    /// The effect.
-    pub change: Change,
-}
-
-/// An effect with its value; see [`Effect`].
-#[allow(missing_docs)] // As in `Effect`.
-pub enum Change {
-    Search(Call<Settings>),
-    Session(Call<Settings>),
-    Resource(Call<dyn Resources>),
-    Action(Call<Engine, Result<(), String>>),
-    Nothing,
-}
-
-/// A call with everything but its target.
-type Call<T, R = ()> = Box<dyn FnOnce(&mut T) -> R>;
-
-/// The default of `EvalFile`: the embedded net.
-pub const EMBEDDED_NET: &str = "<default>";
 /// The default of `Hash` in MiB.
 pub const HASH: u32 = 16;
 /// The default of `Threads`.
 pub const THREADS: u32 = 1;
 /// The defaults of the options that the search reads.
 const SEARCH: SearchOptions = SearchOptions::DEFAULT;
-/// The largest seed. 0 means a new one for each game.
-pub const SEED_MAX: u32 = i32::MAX as u32;
 
 const ABOUT: &str = concat!(
     "Zoothera ",
@@ -108,54 +75,55 @@ const ABOUT: &str = concat!(
 #[rustfmt::skip]
 pub const OPTIONS: &[UciOption] = &[
     spin("Hash", HASH, 1..=1 << 25, "size of the transposition table in MiB; if that does not fit into memory, the \
-        largest size that does", Resource(|resources, mib| resources.set_hash(mib as usize))),
-    spin("Threads", THREADS, 1..=1024, "number of search threads",
-        Resource(|resources, threads| resources.set_threads(threads as usize))),
+        largest size that does", |settings, mib| settings.hash = mib as usize).in_matches().then(Action::Hash),
+    spin("Threads", THREADS, 1..=1024, "number of search threads", |settings, threads| {
+        settings.threads = threads as usize;
+    }).in_matches().then(Action::Threads),
     spin("MultiPV", SEARCH.multi_pv as u32, 1..=256, "number of best lines to report",
-        Search(|settings, lines| settings.search.multi_pv = lines as usize)),
+        |settings, lines| settings.search.multi_pv = lines as usize).in_matches(),
     check("Ponder", SEARCH.ponder, "set by GUIs that use `go ponder`; time management counts on it",
-        Session(|settings, on| settings.search.ponder = on)),
+        |settings, on| settings.search.ponder = on),
     spin("Move Overhead", SEARCH.move_overhead as u32, 0..=5000, "milliseconds per move reserved for the GUI and the \
-        network", Search(|settings, ms| settings.search.move_overhead = ms.into()))
+        network", |settings, ms| settings.search.move_overhead = ms.into()).in_matches()
         .or(&["MoveOverhead", "Move_Overhead"]),
-    text("EvalFile", EMBEDDED_NET, "network file (`.nnue`) to use in place of the embedded one",
-        Action(Engine::set_net)),
-    button("Clear Hash", "clear the transposition table and the histories", Action(Engine::clear_hash))
-        .or(&["ClearHash"]),
-    text("Hash File", "", "file for `Save Hash` and `Load Hash`", Session(|settings, name| settings.hash_file = name)),
-    button("Save Hash", "write the transposition table to `Hash File`", Action(Engine::save_hash)).writing_a_file(),
-    button("Load Hash", "read the transposition table from `Hash File`", Action(Engine::load_hash)),
-    check("OwnBook", false, "play moves from `Book File` without a search",
-        Session(|settings, on| settings.book.own = on)),
-    text("Book File", "", "opening book in the Polyglot format (`.bin`)", Action(Engine::set_book)).or(&["BookFile"]),
+    text("EvalFile", EMBEDDED_NET, "network file (`.nnue`) to use in place of the embedded one", None)
+        .then(Action::EvalFile),
+    button("Clear Hash", "clear the transposition table and the histories", Action::ClearHash).or(&["ClearHash"]),
+    text("Hash File", "", "file for `Save Hash` and `Load Hash`", Some(|settings, name| settings.hash_file = name)),
+    button("Save Hash", "write the transposition table to `Hash File`", Action::SaveHash),
+    button("Load Hash", "read the transposition table from `Hash File`", Action::LoadHash),
+    check("OwnBook", false, "play moves from `Book File` without a search", |settings, on| settings.book.own = on),
+    text("Book File", "", "opening book in the Polyglot format (`.bin`)", None).then(Action::BookFile)
+        .or(&["BookFile"]),
     spin("Book Depth", 20, 1..=255, "last move number at which the book is used",
-        Session(|settings, depth| settings.book.depth = depth)),
+        |settings, depth| settings.book.depth = depth),
     spin("Book Seed", 0, 0..=SEED_MAX, "seed for the choice among a book's moves; 0 chooses a new one for each game",
-        Session(|settings, seed| settings.book.set_seed(seed.into()))),
-    check("UCI_Chess960", false, "castling is sent as king takes rook", Session(|settings, on| settings.chess960 = on)),
-    check("UCI_ShowWDL", false, "add win, draw and loss in permill to the score", Session(Settings::show_wdl)),
+        |settings, seed| settings.book.set_seed(seed.into())),
+    check("UCI_Chess960", false, "castling is sent as king takes rook", |settings, on| settings.chess960 = on),
+    check("UCI_ShowWDL", false, "add win, draw and loss in permill to the score", Settings::show_wdl),
     check("UCI_AnalyseMode", SEARCH.analyse_mode, "the GUI analyses rather than plays: draws score exactly 0, levels \
-        and books are off", Search(|settings, on| settings.search.analyse_mode = on)),
+        and books are off", |settings, on| settings.search.analyse_mode = on).in_matches(),
     check("UCI_LimitStrength", false, "play at the level of `UCI_Elo`",
-        Search(|settings, on| settings.level.limit_strength = on)),
+        |settings, on| settings.level.limit_strength = on).in_matches(),
     spin("UCI_Elo", 1500, ELO_MIN as u32..=ELO_MAX as u32, "the level, in Elo of engines",
-        Search(|settings, elo| settings.level.elo = elo as i32)),
+        |settings, elo| settings.level.elo = elo as i32).in_matches(),
     spin("Skill Level", SKILL_MAX as u32, 0..=SKILL_MAX as u32, "a level by number, unless `UCI_LimitStrength` is set; \
-        20 is full strength", Search(|settings, skill| settings.level.skill = skill as i32)),
+        20 is full strength", |settings, skill| settings.level.skill = skill as i32).in_matches(),
     spin("Level Seed", 0, 0..=SEED_MAX, "seed for a level's misjudgements and missed moves; 0 chooses a new one for \
-        each game", Search(|settings, seed| settings.level.set_seed(seed.into()))),
-    text("SyzygyPath", "", "directories of Syzygy tablebases",
-        Resource(|resources, path| resources.set_syzygy_path(path))),
+        each game", |settings, seed| settings.level.set_seed(seed.into())).in_matches(),
+    text("SyzygyPath", "", "directories of Syzygy tablebases", Some(|settings, path| settings.syzygy_path = path))
+        .in_matches().then(Action::SyzygyPath),
     spin("SyzygyProbeDepth", SEARCH.syzygy_probe_depth as u32, 1..=100, "minimum depth at which tablebases are probed",
-        Search(|settings, depth| settings.search.syzygy_probe_depth = depth as i32)),
+        |settings, depth| settings.search.syzygy_probe_depth = depth as i32).in_matches(),
     spin("SyzygyProbeLimit", SEARCH.syzygy_probe_limit as u32, 0..=7, "maximum number of men for which tablebases are \
-        probed", Search(|settings, men| settings.search.syzygy_probe_limit = men as usize)),
+        probed", |settings, men| settings.search.syzygy_probe_limit = men as usize).in_matches(),
     check("Syzygy50MoveRule", SEARCH.syzygy_50_move_rule, "tablebase wins respect the 50-move rule",
-        Search(|settings, on| settings.search.syzygy_50_move_rule = on)),
+        |settings, on| settings.search.syzygy_50_move_rule = on).in_matches(),
     spin("nodestime", SEARCH.nodes_time as u32, 0..=10_000, "nodes per millisecond when the clock counts nodes; 0 uses \
-        real time", Session(|settings, nodes| settings.search.nodes_time = nodes.into())),
-    text("Debug Log File", "", "file that records the UCI conversation", Action(Engine::set_log)).or(&["DebugLogFile"]),
-    text("UCI_EngineAbout", ABOUT, "information about the program", Nothing),
+        real time", |settings, nodes| settings.search.nodes_time = nodes.into()),
+    text("Debug Log File", "", "file that records the UCI conversation", None).then(Action::LogFile)
+        .or(&["DebugLogFile"]),
+    text("UCI_EngineAbout", ABOUT, "information about the program", None),
 ];
 
 const fn spin(
@@ -163,21 +131,26 @@ const fn spin(
     default: u32,
     range: RangeInclusive<u32>,
     help: &'static str,
-    effect: Effect<u32>,
+    set: fn(&mut Settings, u32),
 ) -> UciOption {
-    UciOption::new(name, help, Kind::Spin(default, range, effect))
+    UciOption::new(name, help, Kind::Spin(default, range, set))
 }
 
-const fn check(name: &'static str, default: bool, help: &'static str, effect: Effect<bool>) -> UciOption {
-    UciOption::new(name, help, Kind::Check(default, effect))
+const fn check(name: &'static str, default: bool, help: &'static str, set: fn(&mut Settings, bool)) -> UciOption {
+    UciOption::new(name, help, Kind::Check(default, set))
 }
 
-const fn button(name: &'static str, help: &'static str, effect: Effect<()>) -> UciOption {
-    UciOption::new(name, help, Kind::Button(effect))
+const fn button(name: &'static str, help: &'static str, action: Action) -> UciOption {
+    UciOption::new(name, help, Kind::Button).then(action)
 }
 
-const fn text(name: &'static str, default: &'static str, help: &'static str, effect: Effect<String>) -> UciOption {
-    UciOption::new(name, help, Kind::Text(default, effect))
+const fn text(
+    name: &'static str,
+    default: &'static str,
+    help: &'static str,
+    set: Option<fn(&mut Settings, String)>,
+) -> UciOption {
+    UciOption::new(name, help, Kind::Text(default, set))
 }
 
 /// The option with this name, in any letter case.
@@ -191,15 +164,19 @@ pub fn find(name: &str) -> Option<&'static UciOption> {
 
 impl UciOption {
     const fn new(name: &'static str, help: &'static str, kind: Kind) -> Self {
-        Self { name, help, kind, aliases: &[], writes_file: false }
+        Self { name, help, kind, aliases: &[], in_matches: false, action: None }
     }
 
     const fn or(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
     }
 
-    const fn writing_a_file(self) -> Self {
-        Self { writes_file: true, ..self }
+    const fn in_matches(self) -> Self {
+        Self { in_matches: true, ..self }
+    }
+
+    const fn then(self, action: Action) -> Self {
+        Self { action: Some(action), ..self }
     }
 
     /// The `option` line of the handshake.
@@ -209,15 +186,15 @@ impl UciOption {
                 format!("spin default {default} min {} max {}", range.start(), range.end())
             }
             Kind::Check(default, _) => format!("check default {default}"),
-            Kind::Button(_) => String::from("button"),
+            Kind::Button => String::from("button"),
             Kind::Text("", _) => String::from("string default <empty>"),
             Kind::Text(default, _) => format!("string default {default}"),
         };
         format!("option name {} type {kind}", self.name)
     }
 
-    /// Checks a value. The error names the option, the value and the allowed values.
-    pub fn assign(&self, value: Option<&str>) -> Result<Assignment, String> {
+    /// Checks a value, stores it and returns it as text. The error names the option, the value and the allowed values.
+    pub fn set(&self, value: Option<&str>, settings: &mut Settings) -> Result<String, String> {
         let name = self.name;
         let text = value.unwrap_or("").trim();
         let refusal = |allowed: &str| match value {
@@ -225,48 +202,91 @@ impl UciOption {
             None => format!("setoption {name}: missing value; expected {allowed}"),
         };
         match &self.kind {
-            Kind::Button(effect) => Ok(effect.with(String::new(), ())),
-            Kind::Text(_, effect) => {
+            Kind::Button => Ok(String::new()),
+            Kind::Text(_, set) => {
                 let text = if text.eq_ignore_ascii_case("<empty>") { "" } else { text };
-                Ok(effect.with(text.to_owned(), text.to_owned()))
+                if let Some(set) = set {
+                    set(settings, text.to_owned());
+                }
+                Ok(text.to_owned())
             }
-            Kind::Check(_, effect) => {
-                let on = text.to_ascii_lowercase().parse().map_err(|_| refusal("true or false"))?;
-                Ok(effect.with(text.to_ascii_lowercase(), on))
+            Kind::Check(_, set) => {
+                let on: bool = text.to_ascii_lowercase().parse().map_err(|_| refusal("true or false"))?;
+                set(settings, on);
+                Ok(on.to_string())
             }
-            Kind::Spin(_, range, effect) => match text.parse() {
-                Ok(number) if range.contains(&number) => Ok(effect.with(number.to_string(), number)),
+            Kind::Spin(_, range, set) => match text.parse() {
+                Ok(number) if range.contains(&number) => {
+                    set(settings, number);
+                    Ok(number.to_string())
+                }
                 _ => Err(refusal(&format!("an integer from {} to {}", range.start(), range.end()))),
             },
         }
     }
 
-    /// The value at start-up with its effect.
-    pub fn initial(&self) -> Assignment {
+    /// Stores the value at start-up.
+    fn reset(&self, settings: &mut Settings) {
         match &self.kind {
-            Kind::Spin(default, _, effect) => effect.with(default.to_string(), *default),
-            Kind::Check(default, effect) => effect.with(default.to_string(), *default),
-            Kind::Button(effect) => effect.with(String::new(), ()),
-            Kind::Text(default, effect) => effect.with((*default).to_owned(), (*default).to_owned()),
+            Kind::Spin(default, _, set) => set(settings, *default),
+            Kind::Check(default, set) => set(settings, *default),
+            Kind::Text(default, Some(set)) => set(settings, (*default).to_owned()),
+            Kind::Button | Kind::Text(_, None) => {}
         }
     }
 }
 
-impl<T: 'static> Effect<T> {
-    /// This effect with a value.
-    fn with(&self, text: String, value: T) -> Assignment {
-        let change = match *self {
-            Search(set) => Change::Search(Box::new(move |settings| set(settings, value))),
-            Session(set) => Change::Session(Box::new(move |settings| set(settings, value))),
-            Resource(set) => Change::Resource(Box::new(move |resources| set(resources, value))),
-            Action(act) => Change::Action(Box::new(move |engine| act(engine, value))),
-            Nothing => Change::Nothing,
-        };
-        Assignment { value: text, change }
-    }
+/// The search parameters and the switches of rules.
+#[cfg(feature = "tune")]
+fn tuning_table() -> impl Iterator<Item = &'static params::Parameter> {
+    params::TABLE.iter().chain(rules::SWITCHES)
 }
 
-// The values of the options that the search threads do not store.
+/// The search parameters and the switches of rules as options; empty without the feature `tune`.
+#[cfg(feature = "tune")]
+pub(super) fn tuning_declarations() -> Vec<String> {
+    let spin = |p: &params::Parameter| {
+        format!("option name {} type spin default {} min {} max {}", p.name, p.default, p.min, p.max)
+    };
+    tuning_table().map(spin).collect()
+}
+
+#[cfg(not(feature = "tune"))]
+pub(super) fn tuning_declarations() -> Vec<String> {
+    Vec::new()
+}
+
+/// Sets a search parameter or a switch of a rule.
+#[cfg(feature = "tune")]
+pub(super) fn set_parameter(name: &str, value: Option<&str>) -> Result<(), String> {
+    let parameter = tuning_table().find(|p| p.name.eq_ignore_ascii_case(name));
+    let Some(p) = parameter else {
+        return Err(unknown_option(name));
+    };
+    let number = value.and_then(|text| text.trim().parse().ok()).filter(|number| (p.min..=p.max).contains(number));
+    let refusal = || format!("setoption {}: the value must be an integer from {} to {}", p.name, p.min, p.max);
+    let number = number.ok_or_else(refusal)?;
+    let _known = params::set(p.name, number) || rules::set(p.name, number);
+    Ok(())
+}
+
+#[cfg(not(feature = "tune"))]
+pub(super) fn set_parameter(name: &str, _value: Option<&str>) -> Result<(), String> {
+    let parameter = params::TABLE.iter().find(|p| p.name.eq_ignore_ascii_case(name));
+    Err(parameter.map_or_else(
+        || unknown_option(name),
+        |p| {
+            let name = p.name;
+            format!("setoption {name}: search parameters can only be set in a build with --features tune")
+        },
+    ))
+}
+
+fn unknown_option(name: &str) -> String {
+    format!("setoption: unknown option '{}'; type 'help' for the list", excerpt(name))
+}
+
+// The values of the options.
 
 /// Settings of the engine. Each `go` copies the settings that the search reads.
 #[derive(Clone, Debug, Default)]
@@ -281,6 +301,12 @@ pub struct Settings {
     pub level: LevelChoice,
     /// The opening book, and whether to probe it.
     pub book: BookChoice,
+    /// `Hash`: size of the transposition table in MiB.
+    pub hash: usize,
+    /// `Threads`
+    pub threads: usize,
+    /// `SyzygyPath`
+    pub syzygy_path: String,
     /// `Hash File`
     pub hash_file: String,
 }
@@ -289,11 +315,7 @@ impl Settings {
     /// Settings with the default values of the option table.
     pub fn new() -> Self {
         let mut settings = Self::default();
-        for option in OPTIONS {
-            if let Change::Search(set) | Change::Session(set) = option.initial().change {
-                set(&mut settings);
-            }
-        }
+        OPTIONS.iter().for_each(|option| option.reset(&mut settings));
         settings
     }
 
@@ -330,7 +352,7 @@ mod tests {
                     assert!(range.contains(default) && i32::try_from(*range.end()).is_ok(), "{}", option.name);
                 }
                 Kind::Text(text, _) => assert!(text.split(' ').all(|word| !RESERVED.contains(&word))),
-                Kind::Check(..) | Kind::Button(_) => {}
+                Kind::Check(..) | Kind::Button => {}
             }
         }
         let line = |name| find(name).map(UciOption::declaration).unwrap_or_default();
@@ -347,9 +369,9 @@ mod tests {
             let (default, range) = match &option.kind {
                 Kind::Spin(default, range, _) => (default.to_string(), format!("{} to {}", range.start(), range.end())),
                 Kind::Check(default, _) => (default.to_string(), String::new()),
-                Kind::Button(_) => ("button".into(), String::new()),
+                Kind::Button => ("button".into(), String::new()),
                 Kind::Text("", _) => ("empty".into(), String::new()),
-                Kind::Text(_, Nothing) => (String::new(), String::new()),
+                Kind::Text(_, None) if option.action.is_none() => (String::new(), String::new()),
                 Kind::Text(default, _) => (format!("`{default}`"), String::new()),
             };
             let cells = [format!("`{}`", option.name), default, range, option.help.to_owned()];
@@ -384,8 +406,13 @@ mod tests {
         for option in OPTIONS {
             let text = option.declaration();
             let default = text.split_once(" default ").map(|(_, rest)| rest.split(" min ").next().unwrap_or(""));
-            let assigned = option.assign(default).map(|assigned| assigned.value);
-            assert_eq!(assigned, Ok(option.initial().value), "{}", option.name);
+            let (before, mut settings) = (Settings::new(), Settings::new());
+            (settings.level, settings.book) = (before.level.clone(), before.book.clone());
+            let value = option.set(default, &mut settings);
+            assert!(value.is_ok_and(|value| value == default.unwrap_or("").replace("<empty>", "")), "{}", option.name);
+            if !option.name.ends_with("Seed") {
+                assert_eq!(format!("{before:?}"), format!("{settings:?}"), "{}", option.name);
+            }
         }
     }
 
@@ -399,10 +426,7 @@ mod tests {
 
     #[test]
     fn errors_of_bad_values_name_option_value_and_range() {
-        let assign = |name, value| {
-            let option = find(name).expect("an option");
-            option.assign(value).map(|assigned| assigned.value)
-        };
+        let assign = |name, value| find(name).expect("an option").set(value, &mut Settings::new());
         for (name, value) in [
             ("Hash", "abc"),
             ("Hash", "0"),
@@ -432,18 +456,14 @@ mod tests {
                     if default == range.end() { range.start() } else { range.end() }.to_string()
                 }
                 Kind::Check(default, _) => (!default).to_string(),
-                Kind::Button(_) => String::new(),
+                Kind::Button => String::new(),
                 Kind::Text(..) => "other".into(),
             };
             let mut settings = Settings::new();
             let before = shown(&settings);
-            match option.assign(Some(&other)).expect("a valid value").change {
-                Change::Search(set) | Change::Session(set) => {
-                    set(&mut settings);
-                    assert_ne!(before, shown(&settings), "{}", option.name);
-                }
-                Change::Resource(_) | Change::Action(_) | Change::Nothing => {}
-            }
+            option.set(Some(&other), &mut settings).expect("a valid value");
+            let is_stored = !matches!(option.kind, Kind::Button | Kind::Text(_, None));
+            assert_eq!(before != shown(&settings), is_stored, "{}", option.name);
         }
     }
 }

@@ -15,13 +15,13 @@ use anyhow::{Context, Result, bail};
 use crossbeam::channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::search::report::{Line, Progress, Score, ScoreBound};
+use crate::util::claim::is_read_only;
 use crate::util::console::use_colour;
-use crate::util::disk::is_read_only;
-use crate::util::kind::Kind;
+use crate::util::identity::Kind;
 use crate::util::quantity::{nodes_per_second, short_number};
+use crate::util::sync;
 use crate::util::sync::Mutex;
 use crate::util::text::printable;
-use crate::util::threads;
 
 /// Queue item for the writer thread.
 enum Item {
@@ -48,7 +48,7 @@ impl Output {
     pub fn new(sink: impl Write + Send + 'static, on_closed: fn()) -> Self {
         let (queue, items) = unbounded();
         let mut writer = Writer { sink: Box::new(sink), items, start: Instant::now(), log: None, on_closed };
-        if threads::EXIST {
+        if sync::THREADS_EXIST {
             thread::spawn(move || while writer.wait() {});
             return Self { queue, writer: None };
         }

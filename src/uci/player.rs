@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::options::{EMBEDDED_NET, SEED_MAX};
 use crate::board::Position;
 use crate::book::{Book, BookMove};
 use crate::level::strength::{SKILL_MAX, elo_of_skill};
@@ -13,6 +12,11 @@ use crate::search::limits::Limits;
 use crate::util::rng::SplitMix64;
 use crate::util::text::{Shown as _, excerpt};
 use crate::util::{reason, rng};
+
+/// The default of `EvalFile`: the embedded net.
+pub const EMBEDDED_NET: &str = "<default>";
+/// The largest seed. 0 means a new one for each game.
+pub const SEED_MAX: u32 = i32::MAX as u32;
 
 /// A net that was read and checked.
 pub struct LoadedNet {

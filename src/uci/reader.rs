@@ -16,9 +16,9 @@ use crossbeam::channel::{Receiver, Sender, unbounded};
 use super::command::{Command, CommandError};
 use super::output::Output;
 use crate::search::Controller;
+use crate::util::sync;
 use crate::util::sync::Mutex;
 use crate::util::text::excerpt;
-use crate::util::threads;
 
 /// Maximum length of a line in bytes. A game of 5000 moves takes 0.05 MiB.
 const MAX_LINE: usize = 4 << 20;
@@ -142,7 +142,7 @@ impl Reader {
             Command::IsReady if self.is_ready() => self.output.line("readyok"),
             command => {
                 // A searching thread processes the command only after the end of the search.
-                if !threads::EXIST && command.ends_search() {
+                if !sync::THREADS_EXIST && command.ends_search() {
                     self.mailbox.stop(number);
                 }
                 self.mailbox.send(Message::Command(number, Box::new(command)), bytes);
@@ -321,7 +321,7 @@ impl Mailbox {
     /// Whether messages are waiting. On a system without threads, the `go` of a running search is unfinished but does
     /// not count as waiting.
     pub fn is_waiting(&self) -> bool {
-        let searching = usize::from(!threads::EXIST && self.is_searching());
+        let searching = usize::from(!sync::THREADS_EXIST && self.is_searching());
         self.shared.queued.load(SeqCst) > searching
     }
 

@@ -1,12 +1,13 @@
-//! Files that only one process may own at a time: temporary files and locks.
+//! Files that only one process may own at a time (temporary files and locks), free space, and permission to write.
 //!
 //! A claimed file is created exclusively, never through a link, and stays locked until it is removed. The file of a
-//! killed process is no longer locked, so the next claim of the same name removes it.
+//! killed process is not locked any more, so the next claim of the same name removes it.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use anyhow::{Context, Result};
 
@@ -132,6 +133,25 @@ pub fn unlock(file: &File) {
     let _ = file.unlock();
 }
 
+// Free disk space, and whether files may be written.
+
+/// Whether a file is read-only. Always `false` under WASI, which has no permissions of files.
+pub fn is_read_only(file: &Metadata) -> bool {
+    !cfg!(target_family = "wasm") && file.permissions().readonly()
+}
+
+/// Free space for files in `folder`, in bytes; `None` if it cannot be determined.
+#[cfg(not(target_family = "wasm"))]
+pub fn free_bytes(folder: &Path) -> Option<u64> {
+    fs4::available_space(folder).ok()
+}
+
+/// Always `None`, because WASI has no such call.
+#[cfg(target_family = "wasm")]
+pub fn free_bytes(_folder: &Path) -> Option<u64> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,5 +200,17 @@ mod tests {
         }
         assert_eq!(fs::read_to_string(&victim).expect("a file"), "precious");
         assert_eq!(names(folder.path()), ["link", "pipe", "victim"]);
+    }
+}
+
+#[cfg(all(test, not(target_family = "wasm")))]
+mod disk_tests {
+    use super::*;
+
+    #[test]
+    fn free_bytes_is_positive_for_folder_and_none_for_missing_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(free_bytes(folder.path()).is_some_and(|bytes| bytes > 0));
+        assert_eq!(free_bytes(&folder.path().join("missing")), None);
     }
 }

@@ -1,8 +1,9 @@
-//! Decoding of text files: UTF-8 with or without a byte order mark, UTF-16, and Windows-1252.
+//! Decoding of text files: UTF-8 with or without a byte order mark, UTF-16, and Windows-1252; small files.
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io;
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 /// Maximum length of a line in bytes. A longer line is treated as endless input.
@@ -231,6 +232,25 @@ impl<R: BufRead> Read for Utf16Reader<R> {
     }
 }
 
+// Reads small files up to a limit, because devices and pipes may be endless.
+
+/// Reads a file of at most `limit` bytes.
+///
+/// # Errors
+/// Fails on an I/O error and on a larger file. The error does not name the file.
+pub fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let (size, unit) = match limit >> 20 {
+            0 => (limit >> 10, "KiB"),
+            mib => (mib, "MiB"),
+        };
+        return Err(io::Error::other(format!("it is longer than {size} {unit}, or endless")));
+    }
+    Ok(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,5 +316,22 @@ mod tests {
         let mut lines = Lines::new(io::repeat(0));
         let error = lines.next_line().expect_err("no end").to_string();
         assert!(error.contains("line 1 is longer than 64 MiB"), "{error}");
+    }
+}
+
+#[cfg(test)]
+mod input_tests {
+    use super::*;
+
+    #[test]
+    fn reader_stops_at_its_limit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a");
+        std::fs::write(&path, [b'a'; 2048]).expect("room");
+        assert_eq!(read_bytes(&path, 2048).expect("within").len(), 2048);
+        let error = read_bytes(&path, 2047).expect_err("too long").to_string();
+        assert!(error.contains("longer than 1 KiB"), "{error}");
+        #[cfg(target_os = "linux")]
+        assert!(read_bytes(Path::new("/dev/zero"), 1 << 20).is_err());
     }
 }

@@ -1,9 +1,13 @@
-//! Error messages for users. Replaces messages of the standard library that are meant for programmers.
+//! Error messages for users, in place of messages of the standard library that are meant for programmers; and panics
+//! without messages.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::io;
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::str::ParseBoolError;
+use std::sync::Once;
 
 /// The message of a single error, in plain words, also where it repeats its causes.
 pub fn of(error: &(dyn Error + 'static)) -> String {
@@ -76,6 +80,30 @@ fn of_io(error: &io::Error) -> Option<String> {
     Some(message.to_owned())
 }
 
+// Catches panics without printing their message to standard error.
+
+thread_local! {
+    /// Whether panics of this thread are silenced.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls `work` and returns `None` if it panics, without printing the panic. For libraries that panic on damaged input.
+pub fn catch_quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let previous = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                previous(panic);
+            }
+        }));
+    });
+    let before = QUIET.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    QUIET.set(before);
+    done.ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,5 +147,20 @@ mod tests {
         assert_eq!(chain(&repeated), "net x: cannot read: it is a directory");
         let missing = anyhow::Error::new(io::Error::from_raw_os_error(2)).context("cannot read x");
         assert!(!chain(&missing).contains("os error"));
+    }
+}
+
+#[cfg(test)]
+mod quiet_tests {
+    use super::*;
+
+    #[test]
+    fn catch_quietly_returns_none_on_panic_and_restores_the_hook() {
+        assert_eq!(catch_quietly(|| 3), Some(3));
+        assert!(!QUIET.get());
+        let empty: [u8; 0] = [];
+        let index = std::hint::black_box(1);
+        assert_eq!(catch_quietly(|| empty[index..].len()), None);
+        assert!(!QUIET.get());
     }
 }

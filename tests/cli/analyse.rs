@@ -3,9 +3,9 @@
 use std::process::{Command, Stdio};
 
 use crate::MATE_IN_ONE;
-use crate::engine::engine;
+use crate::common::engine::engine;
+use crate::common::schema::Schema;
 use crate::run::{Run, file, zoothera};
-use crate::schema::Schema;
 
 #[test]
 fn eval_prints_board_and_value_and_rejects_bad_input() {

@@ -2,8 +2,8 @@
 
 mod analyse;
 mod book;
-#[path = "../engine/mod.rs"]
-mod engine;
+#[path = "../common/mod.rs"]
+mod common;
 mod farms;
 mod foreign_text;
 mod manners;
@@ -12,10 +12,6 @@ mod outputs;
 mod play;
 mod play_picture;
 mod run;
-#[path = "../schema/mod.rs"]
-mod schema;
-#[path = "../shared/mod.rs"]
-mod shared;
 mod tables;
 
 const MATE_IN_ONE: &str = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1";

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use crate::MATE_IN_ONE;
-use crate::engine::engine;
+use crate::common::engine::engine;
 use crate::run::{Run, zoothera};
 
 #[test]

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::common::schema::Schema;
 use crate::run::{Run, zoothera};
-use crate::schema::Schema;
 
 /// Temporary folder of a test.
 struct Folder(tempfile::TempDir);
@@ -236,7 +236,7 @@ mod unix {
     use std::process::{Child, Command, Stdio};
 
     use super::*;
-    use crate::engine::{engine, restore_sighup, signal};
+    use crate::common::engine::{engine, restore_sighup, signal};
 
     fn pipe(path: &Path) {
         let made = Command::new("mkfifo").arg(path).status();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::engine::engine;
+use crate::common::engine::engine;
 use crate::run::Run;
 
 /// Runs `play` with the whole input at once.

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::engine::engine;
+use crate::common::engine::engine;
 
 /// The command, and what the user types. The reply is a move of a named opening, which does not depend on the search.
 const ARGUMENTS: [&str; 4] = ["--elo", "1700", "--seed", "7"];

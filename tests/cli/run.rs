@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
-use crate::engine::engine;
+use crate::common::engine::engine;
 
 /// Output and exit code of a run.
 pub struct Run {

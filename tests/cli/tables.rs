@@ -1,7 +1,7 @@
 //! `tables verify`.
 
+use crate::common::shared;
 use crate::run::zoothera;
-use crate::shared;
 
 #[test]
 fn verify_names_each_damaged_table() {

@@ -3,9 +3,9 @@
 
 use std::io::Write as _;
 
-use crate::engine::engine;
+use crate::common::engine::engine;
 #[cfg(unix)]
-use crate::engine::{restore_sighup, signal};
+use crate::common::engine::{restore_sighup, signal};
 use crate::runs::*;
 
 /// Settings of a net that trains fast, with a step on each of 24 batches.

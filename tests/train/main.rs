@@ -1,9 +1,7 @@
 //! `zoothera train` end to end: killing and resuming runs, exporting checkpoints, settings from a file.
 
-#[path = "../engine/mod.rs"]
-mod engine;
-#[path = "../folder/mod.rs"]
-mod folder;
+#[path = "../common/mod.rs"]
+mod common;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod resume;

@@ -6,8 +6,8 @@ use std::process::Command;
 use zoothera::nnue::Network;
 
 #[cfg(unix)]
-use crate::engine::{restore_sighup, signal};
-use crate::folder::pauses;
+use crate::common::engine::{restore_sighup, signal};
+use crate::common::folder::pauses;
 use crate::runs::*;
 
 #[test]
@@ -199,7 +199,7 @@ fn initial_loss_is_printed() {
     let (_, loss) = run.err.split_once("before the first step  held out ").expect("the initial loss");
     let loss: f64 = loss.split_whitespace().next().and_then(|loss| loss.parse().ok()).expect("a number");
     assert!((loss / end - 1.0).abs() < 0.05, "{loss} {end}");
-    let info = crate::engine::engine().args(["net", "info"]).arg(folder.path("further.checkpoint")).output();
+    let info = crate::common::engine::engine().args(["net", "info"]).arg(folder.path("further.checkpoint")).output();
     let text = String::from_utf8(info.expect("the program runs").stdout).expect("a text");
     for line in ["0.02 M of 0.02 M shown", "Moments       of 20 steps", "  rate              0.004\n"] {
         assert!(text.contains(line), "{text}");

@@ -14,7 +14,7 @@ use zoothera::data::reader::Format;
 use zoothera::nnue::{AccumulatorStack, Network};
 use zoothera::util::rng::SplitMix64;
 
-use crate::engine::engine;
+use crate::common::engine::engine;
 
 /// Temporary folder with a file of positions; removed if the test passes.
 pub struct Folder(pub PathBuf);

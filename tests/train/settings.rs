@@ -8,7 +8,7 @@ use zoothera::data::tree::{Encoder, PackedMove, Root};
 use zoothera::nnue::{AccumulatorStack, Network};
 use zoothera::util::rng::SplitMix64;
 
-use crate::folder::pauses;
+use crate::common::folder::pauses;
 use crate::runs::*;
 
 #[test]
@@ -130,7 +130,8 @@ fn tree_is_a_sample_by_its_kind() {
     assert!(folder.bytes("plain.nnue") == folder.bytes("sampled.nnue"));
     folder.run(&format!("s.tree {short} --lambda 0.5")).fails_with("lambda is 0.5, but all positions are samples");
     // Records that were converted keep the mark.
-    let convert = crate::engine::engine().current_dir(&folder.0).args(["data", "convert", "s.tree", "s.bin"]).output();
+    let convert =
+        crate::common::engine::engine().current_dir(&folder.0).args(["data", "convert", "s.tree", "s.bin"]).output();
     Run::of(&convert.expect("the program runs")).ok();
     for file in ["s.tree", "s.bin"] {
         folder.run(&format!("loss {file} --lambda 0.5")).fails_with("because they are samples: leave out --lambda");
@@ -260,7 +261,8 @@ fn device_without_feature_names_the_build() {
     folder.run("some.bin --device gpu --out a.nnue").fails_with("cargo build --release --features gpu");
     let auto = folder.run("some.bin --device auto --millions 0.01 --batch 1000 --out a.nnue").ok();
     assert!(auto.err.contains("training on the processor: this program was built without"), "{}", auto.err);
-    Run::of(&crate::engine::engine().arg("gpu").output().expect("the program runs")).fails_with("--features gpu");
+    Run::of(&crate::common::engine::engine().arg("gpu").output().expect("the program runs"))
+        .fails_with("--features gpu");
 }
 
 #[test]

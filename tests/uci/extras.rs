@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::uci_driver::Driver;
+use crate::common::driver::Driver;
 
 #[test]
 fn commands_beyond_uci_print_their_results() {

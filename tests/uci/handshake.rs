@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::SHORT;
-use crate::uci_driver::Driver;
+use crate::common::driver::Driver;
 
 #[test]
 fn engine_is_silent_until_uci_and_lists_its_options() {

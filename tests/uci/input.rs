@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::bestmoves;
-use crate::uci_driver::{Driver, engine, errors, field};
+use crate::common::driver::{Driver, errors, field};
+use crate::common::engine;
 
 #[test]
 fn quit_ends_the_process_in_any_state() {

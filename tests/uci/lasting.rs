@@ -1,6 +1,6 @@
 //! Files used in a session: the saved transposition table, opening books, the debug log.
 
-use crate::uci_driver::{Driver, errors, field};
+use crate::common::driver::{Driver, errors, field};
 
 /// A temporary folder for one test.
 fn folder() -> tempfile::TempDir {

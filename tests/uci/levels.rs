@@ -1,6 +1,6 @@
 //! Levels, as set by a GUI.
 
-use crate::uci_driver::{Driver, best_move};
+use crate::common::driver::{Driver, best_move};
 
 /// An engine at a level, with a seed.
 fn at(options: &[&str]) -> Driver {

@@ -1,6 +1,8 @@
 //! End-to-end tests of the protocol: they drive the built engine in the role of a GUI. Every case that is known to
 //! have broken an engine is tested here.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod extras;
 mod handshake;
 mod input;
@@ -9,12 +11,8 @@ mod levels;
 mod options;
 mod positions;
 mod searching;
-#[path = "../shared/mod.rs"]
-mod shared;
 mod tables;
 mod truth;
-#[path = "../uci_driver/mod.rs"]
-mod uci_driver;
 
 use std::time::Duration;
 

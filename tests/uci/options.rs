@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::uci_driver::{Driver, best_move, errors};
+use crate::common::driver::{Driver, best_move, errors};
 
 #[test]
 fn options_can_be_set_during_a_search() {
@@ -117,7 +117,7 @@ fn debug_log_contains_input_and_output() {
 /// The engine with a limit of its address space, in KiB; `None` if another engine is tested.
 #[cfg(target_os = "linux")]
 fn limited(kib: u32) -> Option<Driver> {
-    use crate::uci_driver::engine::{engine, native};
+    use crate::common::engine::{engine, native};
     let mut command = std::process::Command::new("sh");
     command.args(["-c", &format!("ulimit -v {kib}; exec \"$0\"")]);
     command.arg(native().get_program());

@@ -1,7 +1,7 @@
 //! Positions and moves, legal and illegal.
 
 use super::CASTLING;
-use crate::uci_driver::{Driver, best_move, errors, field};
+use crate::common::driver::{Driver, best_move, errors, field};
 
 #[test]
 fn invalid_fen_keeps_the_position() {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{MATED, SHORT, STALEMATED, bestmoves};
-use crate::uci_driver::{Driver, best_move, errors, field};
+use crate::common::driver::{Driver, best_move, errors, field};
 
 #[test]
 fn isready_during_a_search_is_answered_and_the_search_continues() {

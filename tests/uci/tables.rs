@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::uci_driver::engine::list_separator;
-use crate::uci_driver::{Driver, errors, field};
+use crate::common::driver::{Driver, errors, field};
+use crate::common::engine::list_separator;
 use zoothera::board::{CastlingMode, Position};
 use zoothera::search::{CHECKSUM_BYTES, table_checksum};
 
@@ -18,7 +18,7 @@ const BEYOND_FOUR_MEN: &str = "8/8/8/4k3/4p3/8/1r6/3QK2R w - - 0 1";
 
 /// Folder of the tables of three men.
 fn three_men() -> PathBuf {
-    crate::shared::data("syzygy")
+    crate::common::shared::data("syzygy")
 }
 
 /// Whether the last score of a search is a tablebase win.
@@ -197,7 +197,7 @@ fn line_of_a_tablebase_win_ends_in_mate() {
 
 #[test]
 fn line_of_a_four_men_tablebase_win_ends_in_mate() {
-    let Some(tables) = crate::shared::shared("syzygy") else {
+    let Some(tables) = crate::common::shared::shared("syzygy") else {
         return;
     };
     let mut engine = with_tables(&tables);
@@ -267,7 +267,7 @@ fn wdl_tables_alone_rank_the_root_moves() {
 
 #[test]
 fn rounded_distance_is_no_win_at_the_limit() {
-    let Some(tables) = crate::shared::shared("syzygy") else {
+    let Some(tables) = crate::common::shared::shared("syzygy") else {
         return;
     };
     let mut engine = with_tables(&tables);

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::fs;
 
-use crate::uci_driver::{Driver, best_move, engine, field};
+use crate::common::driver::{Driver, best_move, field};
+use crate::common::engine;
 
 /// A position whose last line was once wrong: the search ran out of time while its best move failed low.
 const RUY_LOPEZ: &str = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3";
@@ -11,7 +12,7 @@ const RUY_LOPEZ: &str = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b 
 /// The FENs of the Bratko-Kopec test, and one more.
 fn positions() -> Vec<String> {
     let mut positions = vec![RUY_LOPEZ.to_owned()];
-    let path = crate::shared::data("epd/bratko-kopec.epd");
+    let path = crate::common::shared::data("epd/bratko-kopec.epd");
     let text = fs::read_to_string(path).expect("the suite");
     let fen = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().take(4).collect();

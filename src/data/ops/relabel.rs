@@ -7,17 +7,15 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::output::OutputFile;
-use super::{Paths, for_each};
+use super::{OutputFile, Paths, for_each};
 use crate::data::entry::{Entry, NO_SCORE, board_of_entry};
 use crate::data::label::{CardLabeller, LabelNet, Labeller, Labelling, PendingLabels};
-use crate::data::reader::Place;
-use crate::data::tree::{PackedMove, Root, SamplePath};
+use crate::data::tree::{PackedMove, Place, Root, SamplePath};
 use crate::gpu::Device;
 use crate::nnue::Board;
 use crate::util::identity::check_distinct;
 use crate::util::text::Shown as _;
-use crate::util::{cores, threads};
+use crate::util::{cores, sync};
 
 /// Number of positions per batch.
 const BATCH: usize = 1 << 16;
@@ -83,7 +81,7 @@ impl<'a> Labellers<'a> {
             return Self::Card(card);
         }
         let threads = match args.threads {
-            _ if !threads::EXIST => 1,
+            _ if !sync::THREADS_EXIST => 1,
             Some(threads) => threads.into(),
             None => cores(),
         };
@@ -106,7 +104,7 @@ impl<'a> Labellers<'a> {
 fn label_on_threads(labellers: &mut [Labeller], boards: &[Board]) -> Vec<i32> {
     let share = boards.len().div_ceil(labellers.len().max(1)).max(1);
     let work = labellers.iter_mut().zip(boards.chunks(share));
-    if !threads::EXIST {
+    if !sync::THREADS_EXIST {
         return work.flat_map(|(labeller, share)| labeller.label(share.iter())).collect();
     }
     std::thread::scope(|scope| {

@@ -1,212 +1,19 @@
-//! Decoding of single chunks, and loader threads that read chunks ahead of their use and deliver them in order.
+//! Random orders of chunks and records, and loader threads that read chunks ahead of their use.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use crossbeam::channel::{Receiver, Sender, unbounded};
 
 use super::Options;
-use super::plan::{Chunk, InputFile, Order, Plan};
-use crate::data::entry::{Entry, Record};
-use crate::data::reader::Format;
-use crate::data::tree::{Decoder, HEADER_BYTES, Header};
-use crate::data::{bin, binpack, bulletformat, lines, plain, units, viriformat};
-use crate::util::threads;
+use super::plan::Plan;
+use crate::data::entry::Record;
+use crate::util::sync;
 
-/// Bytes per read after the end of a text chunk, while searching for the start of the next entry.
-const STEP: u64 = 1 << 12;
-
-/// Calls `visit` with every entry that starts in the chunk, in order. Returns the size of an incomplete entry or block
-/// at the end of the file, in bytes, or for text in lines.
-///
-/// # Errors
-/// Fails if the file cannot be read or is damaged, and if `visit` fails. The error has the offset of the chunk.
-pub fn load(input: &InputFile, chunk: &Chunk, mut visit: impl FnMut(&Entry) -> Result<()>) -> Result<u64> {
-    let mut part = ChunkPart::read(input, chunk)?;
-    let (factor, is_foreign) = (input.format.unit(), input.format.is_foreign());
-    let mut visit = |entry: &Entry| if is_foreign { visit(&units::scaled(entry, factor)) } else { visit(entry) };
-    let loaded = match input.format {
-        Format::Bin => bin::for_each(part.bytes.as_slice(), visit).map(|left| left as u64),
-        Format::Binpack => binpack::for_each(part.bytes.as_slice(), visit).map(|left| left as u64),
-        Format::Plain => load_plain(&mut part, chunk, &mut visit),
-        Format::Bulletformat => bulletformat::for_each(part.bytes.as_slice(), visit).map(|left| left as u64),
-        Format::Viriformat => viriformat::for_each(part.bytes.as_slice(), visit).map(|left| left as u64),
-        Format::BulletText => load_lines(&mut part, chunk, lines::bullet, &mut visit),
-        Format::Epd => load_lines(&mut part, chunk, lines::epd, &mut visit),
-        Format::Pgn => bail!("PGN has no chunks"),
-        Format::Tree => load_tree(&mut part, chunk, &mut visit),
-    };
-    loaded.with_context(|| format!("in the chunk at byte {}", chunk.start))
-}
-
-/// The part of a file that was read for a chunk.
-struct ChunkPart {
-    file: File,
-    /// Size of the file in bytes.
-    size: u64,
-    /// Offset of `bytes` in the file.
-    start: u64,
-    bytes: Vec<u8>,
-}
-
-impl ChunkPart {
-    fn read(input: &InputFile, chunk: &Chunk) -> Result<Self> {
-        let mut file = File::open(&input.path).context("cannot open the file")?;
-        file.seek(SeekFrom::Start(chunk.start))?;
-        let mut part = Self { file, size: input.size, start: chunk.start, bytes: Vec::new() };
-        part.extend_to(chunk.end)?;
-        Ok(part)
-    }
-
-    /// Reads on up to offset `end`, or to the end of the file.
-    fn extend_to(&mut self, end: u64) -> Result<()> {
-        let length = (end.min(self.size) - self.start) as usize;
-        let old_length = self.bytes.len();
-        if length > old_length {
-            self.bytes.resize(length, 0);
-            let read = self.file.read_exact(&mut self.bytes[old_length..]);
-            read.context("the file has become shorter since it was opened")?;
-        }
-        Ok(())
-    }
-
-    /// Decodes the block header at an offset in the file.
-    fn header(&mut self, at: u64) -> Result<Option<Header>> {
-        self.extend_to(at + HEADER_BYTES as u64)?;
-        let bytes = self.bytes.get((at - self.start) as usize..);
-        Ok(bytes.and_then(|b| b.first_chunk()).and_then(Header::decode))
-    }
-}
-
-/// Decodes the blocks that start in the chunk. Also checks the header of the first block after it, because the reader
-/// of the next chunk searches for a header and would skip a damaged one.
-fn load_tree(part: &mut ChunkPart, chunk: &Chunk, visit: &mut impl FnMut(&Entry) -> Result<()>) -> Result<u64> {
-    let Some(mut at) = first_block(part, chunk)? else {
-        return Ok(0);
-    };
-    let mut decoder = Decoder::default();
-    loop {
-        if at + HEADER_BYTES as u64 > part.size {
-            return Ok(part.size - at); // The end of the file, or a truncated header.
-        }
-        let place = || format!("the block at byte {at}");
-        let header = part.header(at)?.with_context(|| format!("{} has no valid header", place()))?;
-        if at >= chunk.end {
-            return Ok(0);
-        }
-        let begin = at + HEADER_BYTES as u64;
-        let end = begin + header.payload as u64;
-        if end > part.size {
-            return Ok(part.size - at); // A truncated block.
-        }
-        part.extend_to(end)?;
-        let [from, to] = [begin, end].map(|byte| (byte - part.start) as usize);
-        let decoded = decoder.decode(&header, &part.bytes[from..to], |entry, _| visit(entry));
-        decoded.with_context(place)?;
-        at = end;
-    }
-}
-
-/// Offset in the file of the first block that starts in the chunk.
-fn first_block(part: &mut ChunkPart, chunk: &Chunk) -> Result<Option<u64>> {
-    if chunk.start == 0 {
-        return Ok(Some(0));
-    }
-    part.extend_to(chunk.end + HEADER_BYTES as u64 - 1)?;
-    let mut windows = part.bytes.windows(HEADER_BYTES);
-    let found = windows.position(|bytes| bytes.first_chunk().and_then(Header::decode).is_some());
-    Ok(found.map(|at| chunk.start + at as u64))
-}
-
-/// Decodes the entries whose first line starts in the chunk.
-fn load_plain(part: &mut ChunkPart, chunk: &Chunk, visit: &mut impl FnMut(&Entry) -> Result<()>) -> Result<u64> {
-    const FEN: &[u8] = b"\nfen ";
-    // Finds the start of an entry after a line break.
-    let find = |bytes: &[u8], from: usize| {
-        let mut windows = bytes[from..].windows(FEN.len());
-        windows.position(|text| text == FEN).map(|at| from + at + 1)
-    };
-    let begin = if chunk.start == 0 { Some(0) } else { find_first(part, chunk)? };
-    let Some(begin) = begin else {
-        return Ok(0);
-    };
-    let chunk_length = (chunk.end - chunk.start) as usize;
-    let end = loop {
-        // The line break before the next entry may be the last byte of the chunk.
-        if let Some(end) = find(&part.bytes, chunk_length.saturating_sub(1)) {
-            break end;
-        }
-        let length = part.bytes.len();
-        part.extend_to(part.start + length as u64 + STEP)?;
-        if part.bytes.len() == length {
-            break length;
-        }
-    };
-    Ok(plain::for_each(&part.bytes[begin..end], visit)? as u64)
-}
-
-/// Index in `part.bytes` of the first text entry that starts in the chunk. The byte before the chunk may be the line
-/// break before the entry.
-fn find_first(part: &mut ChunkPart, chunk: &Chunk) -> Result<Option<usize>> {
-    let before = byte_before(part, chunk)?.context("the first chunk has no byte before it")?;
-    part.extend_to(chunk.end + 3)?;
-    let chunk_length = (chunk.end - chunk.start) as usize;
-    let begins = |at: &usize| {
-        let line = if *at == 0 { before } else { part.bytes[at - 1] } == b'\n';
-        line && part.bytes[*at..].starts_with(b"fen ")
-    };
-    Ok((0..chunk_length).find(begins))
-}
-
-/// Decodes the lines that start in the chunk.
-fn load_lines(
-    part: &mut ChunkPart,
-    chunk: &Chunk,
-    parse: fn(&str) -> Result<Option<Entry>>,
-    visit: &mut impl FnMut(&Entry) -> Result<()>,
-) -> Result<u64> {
-    let find = |bytes: &[u8]| bytes.iter().position(|&byte| byte == b'\n');
-    let chunk_length = (chunk.end - chunk.start) as usize;
-    // The line before the chunk ends with the line break at or after the last byte before the chunk.
-    let begin = match byte_before(part, chunk)? {
-        None | Some(b'\n') => 0,
-        Some(_) => match find(&part.bytes) {
-            Some(at) if at + 1 < chunk_length => at + 1,
-            _ => return Ok(0),
-        },
-    };
-    let end = loop {
-        let from = chunk_length - 1;
-        if let Some(at) = find(&part.bytes[from..]) {
-            break from + at + 1;
-        }
-        let length = part.bytes.len();
-        part.extend_to(part.start + length as u64 + STEP)?;
-        if part.bytes.len() == length {
-            break length;
-        }
-    };
-    Ok(lines::for_each(&part.bytes[begin..end], parse, visit)? as u64)
-}
-
-/// The byte before the chunk, unless it is at the start of the file.
-fn byte_before(part: &mut ChunkPart, chunk: &Chunk) -> Result<Option<u8>> {
-    if chunk.start == 0 {
-        return Ok(None);
-    }
-    let mut before = [0];
-    let mut file = &part.file;
-    file.seek(SeekFrom::Start(chunk.start - 1))?;
-    file.read_exact(&mut before)?;
-    file.seek(SeekFrom::Start(part.start + part.bytes.len() as u64))?;
-    Ok(Some(before[0]))
-}
-
-// Loader threads that read chunks ahead of their use and deliver them in order.
+use super::chunk::Chunk;
+use crate::util::rng::SplitMix64;
 
 /// Number of chunks that are requested ahead.
 const AHEAD: u64 = 4;
@@ -237,7 +44,7 @@ impl Feed {
         let (requests, taken) = unbounded();
         let (sender, loaded) = unbounded();
         let loader = Loader { chunks: plan.training().into(), plan, seed: options.seed };
-        let threads = if threads::EXIST { options.threads.clamp(1, AHEAD as usize) } else { 0 };
+        let threads = if sync::THREADS_EXIST { options.threads.clamp(1, AHEAD as usize) } else { 0 };
         for _ in 0..threads {
             let (loader, taken, sender) = (loader.clone(), taken.clone(), sender.clone());
             // Threads exit when the request channel is closed. If one cannot be started, the others do its work.
@@ -267,7 +74,7 @@ impl Feed {
     /// # Errors
     /// Fails if the file cannot be read or is damaged.
     pub fn take(&mut self) -> Result<Vec<Record>> {
-        if !threads::EXIST {
+        if !sync::THREADS_EXIST {
             self.next += 1;
             return self.loader.load(self.next - 1);
         }
@@ -314,5 +121,121 @@ fn serve(loader: &Loader, requests: &Receiver<u64>, loaded: &Sender<Loaded>) {
         if loaded.send((number, records)).is_err() {
             return;
         }
+    }
+}
+
+// Random permutations that need no memory, for the order of records and chunks.
+//
+// Shuffling hundreds of millions of records in place takes a minute per epoch, and a resumed run must repeat it. A
+// keyed bijection of `0..len` computes any element of any epoch directly, from any thread.
+
+// CITE: Luby and Rackoff, "How to construct pseudorandom permutations", 1988; Black and Rogaway, "Ciphers with
+// arbitrary finite domains", 2002, for walking along the cycle until the number is in range.
+
+/// Rounds of the Feistel network. Four make a pseudorandom permutation if the round function is random; six are also
+/// enough for small domains.
+const ROUNDS: usize = 6;
+
+/// A permutation of `0..len`.
+#[derive(Clone, Debug)]
+pub struct Order {
+    len: u64,
+    /// Bits of the right half; the left half has as many, or one fewer.
+    right_bits: u32,
+    left_bits: u32,
+    keys: [u64; ROUNDS],
+}
+
+impl Order {
+    /// Creates the permutation of epoch number `epoch` in a run with this seed.
+    pub fn new(len: u64, seed: u64, epoch: u64) -> Self {
+        let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
+        let right_bits = bits.div_ceil(2).max(1);
+        let mut rng = SplitMix64::new(seed ^ epoch.wrapping_mul(0xD6E8_FEB8_6659_FD93));
+        Self { len, right_bits, left_bits: bits.max(2) - right_bits, keys: std::array::from_fn(|_| rng.next_u64()) }
+    }
+
+    /// The element at `place`, which must be less than the length.
+    #[inline]
+    pub fn at(&self, place: u64) -> u64 {
+        debug_assert!(place < self.len);
+        let mut number = place;
+        // Less than half of the domain is out of range, so that two steps suffice on average.
+        loop {
+            number = self.permuted(number);
+            if number < self.len {
+                return number;
+            }
+        }
+    }
+
+    /// Permutes the numbers of `left_bits + right_bits` bits. Each round adds a hash of one half to the other, which is
+    /// reversible.
+    #[inline]
+    fn permuted(&self, number: u64) -> u64 {
+        let (left_mask, right_mask) = ((1 << self.left_bits) - 1, (1 << self.right_bits) - 1);
+        let (mut left, mut right) = (number >> self.right_bits, number & right_mask);
+        for (round, key) in self.keys.iter().enumerate() {
+            if round % 2 == 0 {
+                left = (left + mixed(right ^ key)) & left_mask;
+            } else {
+                right = (right + mixed(left ^ key)) & right_mask;
+            }
+        }
+        left << self.right_bits | right
+    }
+}
+
+/// Hashes a number to 32 bits.
+#[inline]
+fn mixed(number: u64) -> u64 {
+    SplitMix64::new(number).next_u64() >> 32
+}
+
+#[cfg(test)]
+mod order_tests {
+    use super::*;
+
+    #[test]
+    fn order_is_a_permutation() {
+        for len in [1, 2, 3, 5, 64, 1000, 4097] {
+            let order = Order::new(len, 7, 1);
+            let mut seen: Vec<u64> = (0..len).map(|place| order.at(place)).collect();
+            seen.sort_unstable();
+            assert!(seen.into_iter().eq(0..len), "{len}");
+        }
+    }
+
+    #[test]
+    fn order_separates_neighbours_and_differs_between_epochs() {
+        const LEN: u64 = 100_000;
+        let (first, second) = (Order::new(LEN, 1, 0), Order::new(LEN, 1, 1));
+        let mut distance = 0.0;
+        let mut same = 0;
+        for place in 1..LEN {
+            distance += first.at(place).abs_diff(first.at(place - 1)) as f64 / LEN as f64;
+            same += u32::from(first.at(place) == second.at(place));
+        }
+        // Two random numbers between 0 and 1 differ by a third on average.
+        assert!((distance / LEN as f64 - 1.0 / 3.0).abs() < 0.01);
+        assert!(same < 20);
+    }
+
+    #[test]
+    fn batch_mixes_games_as_well_as_chance() {
+        const LEN: u64 = 3_373_654;
+        const BATCH: u64 = 16_384;
+        const GAME: u64 = 64;
+        let order = Order::new(LEN, 1, 0);
+        let mut pairs = 0;
+        for batch in 0..20 {
+            let mut games = vec![0_u64; (LEN / GAME + 1) as usize];
+            for place in batch * BATCH..(batch + 1) * BATCH {
+                games[(order.at(place) / GAME) as usize] += 1;
+            }
+            pairs += games.iter().map(|n| n * n.saturating_sub(1) / 2).sum::<u64>();
+        }
+        let chance = 20.0 * (BATCH * BATCH) as f64 / 2.0 * (GAME - 1) as f64 / LEN as f64;
+        assert!((pairs as f64 / chance - 1.0).abs() < 0.03);
     }
 }

@@ -1,7 +1,7 @@
 //! Files of any size as an endless sequence of records in random order, in bounded memory.
 //!
-//! * [`plan`]: division of files into chunks, some of which are held out, and random orders that need no memory
-//! * [`load`]: decoding of chunks, and loader threads that deliver them in a random order, different in every epoch
+//! * [`plan`]: division of files into chunks, some of which are held out; [`chunk`]: decoding of a chunk
+//! * [`load`]: random orders that need no memory, and loader threads that deliver chunks, in another order every epoch
 //! * [`window`]: the shuffle buffer, a large table of records that are presented in random order. The next record of
 //!   the loader threads replaces each presented record at once, so that one table is enough
 //!
@@ -11,6 +11,7 @@
 //! The positions of a game are adjacent in a chunk, but a window has chunks from all files. In a window of 305 MiB, ten
 //! million positions, the 300 positions of a game are spread over 600 batches of 16,384.
 
+mod chunk;
 mod load;
 mod plan;
 mod window;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 
-use super::filter::Filter;
+use crate::data::entry::Filter;
 use crate::data::entry::Record;
 use load::Feed;
 use plan::Plan;

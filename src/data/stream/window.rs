@@ -8,11 +8,9 @@
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::load::Feed;
-use super::plan::Order;
+use super::load::{Feed, Order};
 use crate::data::entry::Record;
-use crate::util::memory::{Zeroed, zeroed_slice};
-use crate::util::prefetch::prefetch;
+use crate::util::memory::{Zeroed, prefetch, zeroed_slice};
 
 /// Number of records that are prefetched; consecutive records are far apart in memory.
 const PREFETCH: usize = 16;

@@ -160,7 +160,7 @@ fn decoder_never_panics_on_random_bits_with_correct_checksum() {
             };
             let bits: Vec<u8> = (0..60).map(|_| rng.next_u64() as u8).collect();
             let mut block = Vec::new();
-            block::write(&root, 20, &bits, &mut block).expect("writing to a vector");
+            write(&root, 20, &bits, &mut block).expect("writing to a vector");
             let _ = for_each(block.as_slice(), |entry, _, _| {
                 valid += 1;
                 assert!(entry.board.king(false).is_some() && entry.board.king(true).is_some());

@@ -83,7 +83,7 @@ impl Plies {
     /// move.
     #[inline(never)]
     fn make_recording(&mut self, position: &mut Position, m: Move) {
-        self.threat_delta_at(self.top + 1);
+        self.threats_at(self.top + 1);
         self.next();
         let (ply, delta) = (&mut self.stack[self.top], &mut self.deltas[self.top]);
         delta.is_recorded = true;
@@ -104,7 +104,7 @@ impl Plies {
 
     /// The threat delta of a ply; extends the list if necessary.
     #[inline]
-    fn threat_delta_at(&mut self, ply: usize) -> &mut ThreatDelta {
+    fn threats_at(&mut self, ply: usize) -> &mut ThreatDelta {
         if ply >= self.deltas.len() {
             let nothing = ThreatDelta {
                 attacks: DirtyThreats::new(self.kinds),
@@ -127,7 +127,7 @@ impl Plies {
     #[inline]
     pub fn push(&mut self, dirty: &DirtyPieces) {
         if self.records_attacks {
-            self.threat_delta_at(self.top + 1).is_recorded = false;
+            self.threats_at(self.top + 1).is_recorded = false;
         }
         *self.next() = *dirty;
     }

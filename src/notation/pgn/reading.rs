@@ -2,12 +2,12 @@
 
 use shakmaty::{Chess, Position as _};
 
-use super::movetext::{Part, signs, take_part};
-use super::tags::{self, Tags};
-use super::variation::{OpenVariation, one_line};
-use super::{Broken, Game, Remarks, Token};
+use super::movetext::{OpenVariation, Part, one_line, signs, take_part};
+use super::tags::Tags;
+use super::{Broken, Game, Remarks, Token, tags};
 use crate::board::{Color, Position, from_shakmaty};
-use crate::notation::moves::{self, MoveError};
+use crate::notation::moves;
+use crate::notation::moves::MoveError;
 use crate::util::reason;
 use crate::util::text::excerpt;
 

@@ -1,7 +1,6 @@
 //! Motifs of attack: hanging piece, fork, pin, skewer, discovered attack, double check.
 
-use super::walk::{Walk, attackers, can_capture, is_slider, man, reach, xray_target};
-use super::{Kind, Man, Motif};
+use super::{Kind, Man, Motif, Walk, attackers, can_capture, is_slider, man, reach, xray_target};
 use crate::board::{Bitboard, Color, Position, Role, Square, value_as_target};
 
 /// Minimum value of a hanging piece, in pawns.

@@ -1,13 +1,14 @@
-//! The turning points, each with its own board, and a list of all other marked moves.
+//! What decided the game: the turning points, each with its own board, and a list of all other marked moves.
 
 use maud::{Markup, PreEscaped, html};
 
-use super::super::lines::clickable_lines;
-use super::super::picture::{BoardView, diagram, ends};
-use super::super::report::PlayedMove;
-use super::turning::{repeated, turning_points, what_decided};
+use super::data::clickable_lines;
 use super::{Shown, moves};
-use crate::board::{Color, Position};
+use crate::board::{Color, Move, Position, Role, Square};
+use crate::review::mark::Mark;
+use crate::review::motifs::role_name;
+use crate::review::picture::{BoardView, diagram, ends};
+use crate::review::report::{Better, PlayedMove};
 
 /// What decided the game, and its turning points.
 pub(super) fn turning(shown: &Shown) -> Markup {
@@ -70,5 +71,229 @@ fn text(position: &Position, played: &PlayedMove) -> Markup {
         @if !played.attempts.is_empty() {
             button.again type="button" data-go="retry" data-ply=(played.ply) { "Try again" }
         }
+    }
+}
+
+// What decided the game: its turning points, the decisive move in one sentence, and what a player overlooked again and
+// again.
+
+/// Largest number of turning points.
+const MOST: usize = 5;
+/// Number of turning points up to which inaccuracies count too.
+const FEWEST: usize = 3;
+/// Winning chance in percent above which a side is winning.
+const WINNING: f64 = 70.0;
+/// Minimum number of points of winning chance that the winner gains with a decisive move.
+const DECIDES: f64 = 5.0;
+/// Maximum number of plies between two oversights that count as one repeated oversight.
+const NEAR: usize = 12;
+/// Points of winning chance that a one-sided game may lose on the way.
+const BALANCED: f64 = 60.0;
+
+/// The moves that lost the most winning chances, in the order of the game: at most five, and at least three if the game
+/// has three marked moves. Repeated oversights count once.
+pub(super) fn turning_points<'a>(shown: &Shown<'a>) -> Vec<&'a PlayedMove> {
+    let mut marked: Vec<&PlayedMove> =
+        shown.review.moves.iter().filter(|played| played.mark >= Some(Mark::Inaccuracy)).collect();
+    marked.sort_by(|a, b| b.loss.unwrap_or(0.0).total_cmp(&a.loss.unwrap_or(0.0)));
+    let mut seen: Vec<Oversight> = Vec::new();
+    let mut chosen: Vec<&PlayedMove> = Vec::new();
+    for played in marked {
+        let minor = played.mark == Some(Mark::Inaccuracy);
+        if chosen.len() == MOST || (minor && chosen.len() >= FEWEST) {
+            break;
+        }
+        let oversight = oversight(shown, played);
+        if oversight.is_some_and(|oversight| seen.contains(&oversight)) {
+            continue;
+        }
+        seen.extend(oversight);
+        chosen.push(played);
+    }
+    chosen.sort_by_key(|played| played.ply);
+    chosen
+}
+
+/// One sentence on what decided the game, or why nothing did; `None` without evaluations.
+pub(super) fn what_decided(shown: &Shown) -> Option<String> {
+    let moves = &shown.review.moves;
+    let white: Vec<f64> = (0..=moves.len()).map(|ply| shown.chance(ply)).collect::<Option<_>>()?;
+    let last = *white.last()?;
+    let winner = match shown.review.result.as_str() {
+        "1-0" => Some(Color::White),
+        "0-1" => Some(Color::Black),
+        "1/2-1/2" => None,
+        _ if last >= WINNING => Some(Color::White),
+        _ if last <= 100.0 - WINNING => Some(Color::Black),
+        _ => None,
+    };
+    let Some(winner) = winner else {
+        return Some(without_winner(&white, moves));
+    };
+    let of_winner = |chance: &f64| if winner.is_white() { *chance } else { 100.0 - chance };
+    let chances: Vec<f64> = white.iter().map(of_winner).collect();
+    let name = winner.fold_wb("White", "Black");
+    let end = chances[chances.len() - 1];
+    if end < 50.0 {
+        return Some(format!("{name} won although {} stood better at the end ({:.0} %).", other(winner), 100.0 - end));
+    }
+    let Some(before) = chances.iter().rposition(|&chance| chance < WINNING) else {
+        return Some(format!("{name} stood better from the first move to the last."));
+    };
+    let Some(decisive) = moves.get(before) else {
+        return Some(format!("{name} won; no move decided the game, whose last value is {end:.0} %."));
+    };
+    let rise = format!("{name}'s winning chances rose from {:.0} to {:.0} %", chances[before], chances[before + 1]);
+    let text = decisive.numbered();
+    let is_winners = decisive.side == winner.fold_wb("white", "black");
+    Some(match decisive.mark.filter(|mark| mark.is_bad()) {
+        Some(mark) if !is_winners => {
+            format!("{text}{} decided the game: {rise} and stayed above {WINNING:.0} %.", mark.glyph())
+        }
+        _ if chances[before + 1] - chances[before] < DECIDES => {
+            format!("No single move decided the game: from {text} on {name}'s chances stayed above {WINNING:.0} %.")
+        }
+        _ => format!("From {text} on {name} was winning: {rise} and stayed above {WINNING:.0} %."),
+    })
+}
+
+fn other(color: Color) -> &'static str {
+    color.fold_wb("Black", "White")
+}
+
+/// The sentence for a draw or an unfinished game.
+fn without_winner(white: &[f64], moves: &[PlayedMove]) -> String {
+    let farthest = (1..white.len()).max_by(|&a, &b| (white[a] - 50.0).abs().total_cmp(&(white[b] - 50.0).abs()));
+    let Some(ply) = farthest.filter(|&ply| (white[ply] - 50.0).abs() > BALANCED - 50.0) else {
+        return format!("Neither side's winning chances ever rose above {BALANCED:.0} %.");
+    };
+    let (name, best) = if white[ply] > 50.0 { ("White", white[ply]) } else { ("Black", 100.0 - white[ply]) };
+    let after = moves[ply - 1].numbered();
+    let lost = moves.get(ply).filter(|played| played.mark >= Some(Mark::Inaccuracy));
+    match lost {
+        Some(played) => {
+            let mark = played.mark.map_or("", Mark::glyph);
+            format!("{name} stood best after {after} ({best:.0} %); {}{mark} gave that away.", played.numbered())
+        }
+        None => format!("{name} stood best after {after} ({best:.0} %) and could not win."),
+    }
+}
+
+/// What a move overlooked: a move of its own that it did not play, or a capture that it allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Oversight {
+    /// The player who overlooked it.
+    side: Color,
+    /// Whether the player could have made the move himself.
+    own: bool,
+    /// The piece that could be taken; `None` if the move does not capture.
+    taken: Option<Role>,
+    /// The piece that moves, unless it takes something.
+    role: Option<Role>,
+    to: Square,
+}
+
+fn oversight(shown: &Shown, played: &PlayedMove) -> Option<Oversight> {
+    let first = |line: Option<&Better>| line.and_then(|line| line.moves.first()).copied();
+    let before = &shown.positions[played.ply - 1];
+    let side = before.turn();
+    let of = |position: &Position, m: Move, own: bool| {
+        let taken = position.piece_at(m.to()).filter(|piece| piece.color != position.turn()).map(|piece| piece.role);
+        let role = if taken.is_some() { None } else { Some(position.moved_piece(m).role) };
+        Oversight { side, own, taken, role, to: m.to() }
+    };
+    let is_worth = |oversight: &Oversight| oversight.taken.is_some_and(|role| role != Role::Pawn);
+    let reached = &shown.positions[played.ply];
+    let missed = first(played.better.first()).map(|m| of(before, m, true));
+    let allowed = first(played.refutation.as_ref()).map(|m| of(reached, m, false));
+    missed.filter(is_worth).or(allowed.filter(is_worth)).or(missed)
+}
+
+/// A sentence for everything that a side overlooked twice or more.
+pub(super) fn repeated(shown: &Shown) -> Vec<String> {
+    let mut groups: Vec<(Oversight, Vec<&PlayedMove>)> = Vec::new();
+    for played in shown.review.moves.iter().filter(|played| played.mark >= Some(Mark::Inaccuracy)) {
+        let Some(oversight) = oversight(shown, played) else {
+            continue;
+        };
+        let is_near = |moves: &[&PlayedMove]| moves.last().is_some_and(|last| played.ply - last.ply <= NEAR);
+        match groups.iter_mut().find(|(known, moves)| *known == oversight && is_near(moves)) {
+            Some((_, moves)) => moves.push(played),
+            None => groups.push((oversight, vec![played])),
+        }
+    }
+    groups.retain(|(_, moves)| moves.len() > 1);
+    groups.iter().map(|(oversight, moves)| sentence(oversight, moves)).collect()
+}
+
+fn sentence(oversight: &Oversight, moves: &[&PlayedMove]) -> String {
+    let name = oversight.side.fold_wb("White", "Black");
+    let count = times(moves.len());
+    let places: Vec<String> = moves.iter().map(|played| played.numbered()).collect();
+    let places = places.join(", ");
+    let to = oversight.to;
+    match (oversight.own, oversight.taken, oversight.role) {
+        (true, Some(taken), _) => {
+            format!("{name} overlooked {count} that the {} on {to} could be taken: {places}.", role_name(taken))
+        }
+        (false, Some(taken), _) => {
+            format!("{name} overlooked {count} that the {} on {to} hung: {places}.", role_name(taken))
+        }
+        (_, None, role) => {
+            let mover = role.map_or("piece", role_name);
+            format!("{name} overlooked {count} the move of the {mover} to {to}: {places}.")
+        }
+    }
+}
+
+fn times(count: usize) -> String {
+    const WORDS: [&str; 9] = ["twice", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    match count {
+        2 => WORDS[0].to_owned(),
+        3..=10 => format!("{} times", WORDS[count - 2]),
+        _ => format!("{count} times"),
+    }
+}
+
+#[cfg(test)]
+mod turning_tests {
+    use super::*;
+    use crate::notation::pgn;
+    use crate::review::analyst::tests::analyst;
+    use crate::review::phase::OpeningNames;
+    use crate::review::study::{Detail, Wishes, review};
+
+    fn with_shown<T>(pgn: &str, read: impl FnOnce(&Shown) -> T) -> T {
+        let games = pgn::read(pgn.as_bytes()).expect("a text");
+        let game = games[0].as_ref().expect("a game");
+        let wishes = Wishes { side: None, detail: Detail::Brief, retry: false };
+        let review = review(game, &mut analyst(4000, 1), &OpeningNames::load(), wishes, &mut |_| ());
+        read(&Shown::new(game, &review))
+    }
+
+    #[test]
+    fn decisive_move_is_named_in_one_sentence() {
+        let game = "[Result \"1-0\"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n";
+        let text = with_shown(game, what_decided).expect("a sentence");
+        assert!(text.starts_with("3... Nf6?? decided the game: White's winning chances rose from "), "{text}");
+        let wrong = game.replace("1-0", "0-1");
+        let text = with_shown(&wrong, what_decided).expect("a sentence");
+        assert!(text.starts_with("Black won although White stood better at the end ("), "{text}");
+        let level = with_shown("1. e4 e5 2. Nf3 Nc6 1/2-1/2\n", what_decided).expect("a sentence");
+        assert_eq!(level, "Neither side's winning chances ever rose above 60 %.");
+    }
+
+    #[test]
+    fn repeated_oversight_is_said_once() {
+        // The black queen stands on h5, where the knight could take it, for four moves.
+        let game = "[FEN \"rnb1kbnr/pppp1ppp/8/4p2q/4P3/6N1/PPPP1PPP/RNBQKB1R w KQkq - 0 3\"]\n\n\
+            3. a3 a6 4. b3 b6 5. c3 c6 6. d3 d6 *\n";
+        let sentences = with_shown(game, repeated);
+        let white = "White overlooked four times that the queen on h5 could be taken: 3. a3, 4. b3, 5. c3, 6. d3.";
+        assert!(sentences.iter().any(|text| text == white), "{sentences:?}");
+        let points: Vec<usize> =
+            with_shown(game, |shown| turning_points(shown).iter().map(|played| played.ply).collect());
+        assert!(points.len() <= MOST, "{points:?}");
+        assert_eq!(points.iter().filter(|&ply| ply % 2 == 1).count(), 1, "{points:?}");
     }
 }

@@ -1,15 +1,15 @@
 //! Reasons that show how a bad move is punished.
 
-use super::claim::Claim;
 use super::words::{Form, harm, line, motif_phrase, name, stands};
-use super::{Gain, Reason, ReasonWriter, SHOWN, is_complete, mate_for, motifs, rank, standing};
+use super::{Claim, Gain, Reason, ReasonWriter, SHOWN, is_complete, mate_for, motifs, rank, standing};
 use crate::board::Move;
 use crate::game::ending::Cause;
-use crate::review::chance::opposite;
+use crate::review::analyst;
+use crate::review::analyst::cut_at_end;
 use crate::review::features::{Feature, attack, harms};
+use crate::review::mark::opposite;
 use crate::review::material::{Swing, explains, list, swing};
 use crate::review::motifs::{Kind, Motif, Walk};
-use crate::review::rules::{self, cut_at_end};
 use crate::search::report::Score;
 
 /// Kinds of sentences that state the standing after the move.
@@ -67,7 +67,7 @@ impl ReasonWriter<'_> {
     pub(super) fn draws(&self) -> Option<Reason> {
         // A bad move that stalemates has its own sentence.
         let is_known = |cause: &Cause| *cause == Cause::Stalemate && self.is_bad();
-        let cause = rules::draw(&self.facts.reached()).filter(|cause| !is_known(cause))?;
+        let cause = analyst::draw(&self.facts.reached()).filter(|cause| !is_known(cause))?;
         let text = format!("It ends the game: {}.", cause.draw_in_words());
         let claim = Claim::new(&self.facts.position, &[self.facts.m], self.mover());
         Some(Reason { kind: "draws", text, claim: Some(claim) })

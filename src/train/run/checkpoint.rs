@@ -35,7 +35,7 @@ use crate::train::model::rows::layout;
 use crate::train::step::optimiser::Moments;
 pub use crate::train::step::stepper::{Parameters, ParametersRef};
 use crate::util::atomic::AtomicFile;
-use crate::util::kind::Kind;
+use crate::util::identity::Kind;
 use crate::util::text::Shown as _;
 
 const MAGIC: &[u8; 8] = b"ZOOTRAIN";

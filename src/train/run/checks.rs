@@ -9,9 +9,9 @@ use super::config::Config;
 use super::outputs::{LOG, PICTURE, beside};
 use crate::nnue;
 use crate::util::atomic::AtomicFile;
-use crate::util::disk::free_bytes;
+use crate::util::claim::free_bytes;
+use crate::util::identity::Kind;
 use crate::util::identity::check_distinct;
-use crate::util::kind::Kind;
 use crate::util::text::Shown as _;
 
 /// Checks that the net, checkpoint, log and picture of a run can be written, that none is an input, that they replace

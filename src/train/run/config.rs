@@ -14,8 +14,8 @@ use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture, Features};
 use crate::train::model::shapes;
 use crate::train::step::loss::{Loss, LossKind};
-use crate::util::arguments::in_digits;
 use crate::util::encoding::read_text;
+use crate::util::quantity::in_digits;
 use crate::util::text::Shown as _;
 
 /// Schedule of the learning rate.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Validation;
 use super::display::short_rate;
-use crate::util::kind::Kind;
+use crate::util::identity::Kind;
 
 /// Log in addition to the `.tsv`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]

@@ -16,7 +16,7 @@ use crate::train::model::dense::DenseParameters;
 use crate::train::model::shapes::UNITS;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::util::text::Shown as _;
-use crate::util::{cores, threads};
+use crate::util::{cores, sync};
 
 /// Positions evaluated at once.
 const BATCH: usize = 1 << 16;
@@ -91,7 +91,7 @@ pub fn mean_loss(net: &LabelNet, file: &Path, scale: f32, threads: u16) -> Resul
 /// Loads the nets of the arguments, or the embedded one.
 fn nets(labels: &[LabelNet], threads: Option<u16>) -> Result<Vec<Measured>> {
     let threads = match threads {
-        _ if !threads::EXIST => 1,
+        _ if !sync::THREADS_EXIST => 1,
         Some(threads) => threads.into(),
         None => cores(),
     };

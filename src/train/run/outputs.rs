@@ -18,8 +18,8 @@ use crate::nnue::Network;
 use crate::train::integer::{ExportReport, export};
 use crate::train::model::rounding::Rounding;
 use crate::util::atomic::{resolve, write_over};
+use crate::util::identity::Kind;
 use crate::util::identity::check_distinct;
-use crate::util::kind::Kind;
 use crate::util::quantity::short_time;
 use crate::util::text::Shown as _;
 

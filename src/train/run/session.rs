@@ -24,7 +24,7 @@ use crate::train::step::optimiser::Moments;
 use crate::train::step::stepper::Stepper;
 use crate::train::step::trainer_bytes;
 use crate::util::atomic::resolve;
-use crate::util::interrupt::{Interrupt, Interrupted};
+use crate::util::console::{Interrupt, Interrupted};
 use crate::util::rng::SplitMix64;
 use crate::util::text::Shown as _;
 

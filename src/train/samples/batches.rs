@@ -9,7 +9,7 @@ use super::Sample;
 use crate::data::Record;
 use crate::data::stream::{Bookmark, Stream};
 use crate::util::rng::SplitMix64;
-use crate::util::threads;
+use crate::util::sync;
 
 /// Capacity of the queue of batches: one for the next step, and one in case a chunk of a file takes longer.
 const QUEUED: usize = 2;
@@ -37,7 +37,7 @@ impl Batches {
     /// the run. `seed` determines the random mirroring.
     pub fn new(stream: Stream, size: usize, seed: u64, first: u64) -> Self {
         let filler = Box::new(Filler { stream, records: Vec::new(), size, seed, first });
-        if !threads::EXIST {
+        if !sync::THREADS_EXIST {
             return Self(Filling::Foreground(filler));
         }
         let (sender, receiver) = bounded(QUEUED);

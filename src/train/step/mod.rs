@@ -36,7 +36,7 @@ use super::samples::Sample;
 use crate::data::Record;
 use crate::nnue::Architecture;
 use crate::train::model::rows::layout;
-use crate::util::threads;
+use crate::util::sync;
 
 /// Size of a trainer.
 #[derive(Clone, Copy, Debug)]
@@ -225,7 +225,8 @@ pub(super) fn trainer_bytes(architecture: Architecture, averaged: bool, batch: u
 /// Creates a thread pool with the configured number of threads.
 fn thread_pool(threads: usize) -> Result<ThreadPool> {
     let pool = ThreadPoolBuilder::new();
-    let pool = if threads::EXIST { pool.num_threads(threads.max(1)) } else { pool.num_threads(1).use_current_thread() };
+    let pool =
+        if sync::THREADS_EXIST { pool.num_threads(threads.max(1)) } else { pool.num_threads(1).use_current_thread() };
     pool.build().context("cannot start the threads")
 }
 
