@@ -87,9 +87,9 @@ impl Worker {
         Ok(())
     }
 
-    /// Step 1, also of quiescence: draws by rule, three pieces with a known distance to mate, and the end of the path. One repetition inside the search counts as
-    /// a draw, because a side with a better move would not have repeated. If a move can repeat a position, the node is
-    /// worth at least a draw. So alpha is raised before the move is made.
+    /// Step 1, also of quiescence: draws by rule, three pieces with a known distance to mate, and the end of the path.
+    /// One repetition inside the search counts as a draw, because a side with a better move would not have repeated. If
+    /// a move can repeat a position, the node is worth at least a draw. So alpha is raised before the move is made.
     // CITE: M. van Kervinck's cycle detection (2017); raising alpha by it: Stockfish (2018).
     #[inline]
     pub(super) fn ends_here(&mut self, alpha: &mut Value, beta: Value) -> Step {
