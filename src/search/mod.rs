@@ -33,6 +33,7 @@
 //! * [`score`], [`limits`], [`report`], `time`: values, what a caller gives and receives, the time budget of a move
 //! * [`tt`], `tt_file`: the transposition table and its file format
 //! * `syzygy`, `tablebases`: tablebase files and probes; what the search does with them
+//! * `mate_tables`: computed distances to mate of queen, rook or pawn against a king
 //! * `request`: one search as its threads share it, with its root moves
 //! * `history`, `movepick`: statistics of moves and evaluations; the move picker
 //! * `worker`: the state of one thread and its path, and the only functions that make and undo a move
@@ -51,6 +52,7 @@ pub(crate) mod evaluate;
 mod history;
 mod history_update;
 pub mod limits;
+mod mate_tables;
 mod movepick;
 mod moves;
 mod negamax;

@@ -35,7 +35,7 @@ use super::score::{self, DRAW, INFINITE, MAX_PLY, NONE, TB_WIN, Value};
 use super::syzygy::Wdl;
 use super::tt::{Bound, TableEntry, score_at};
 use super::worker::{Exit, Searched, Step, Worker, cut_if, into_value};
-use super::{params, rules};
+use super::{mate_tables, params, rules};
 use crate::board::{Move, Piece, Role};
 
 impl Worker {
@@ -87,9 +87,9 @@ impl Worker {
         Ok(())
     }
 
-    /// Step 1, also of quiescence: draws by rule, and the end of the path. One repetition inside the search counts as
-    /// a draw, because a side with a better move would not have repeated. If a move can repeat a position, the node is
-    /// worth at least a draw. So alpha is raised before the move is made.
+    /// Step 1, also of quiescence: draws by rule, three pieces with a known distance to mate, and the end of the path.
+    /// One repetition inside the search counts as a draw, because a side with a better move would not have repeated. If
+    /// a move can repeat a position, the node is worth at least a draw. So alpha is raised before the move is made.
     // CITE: M. van Kervinck's cycle detection (2017); raising alpha by it: Stockfish (2018).
     #[inline]
     pub(super) fn ends_here(&mut self, alpha: &mut Value, beta: Value) -> Step {
@@ -99,6 +99,11 @@ impl Worker {
         }
         if self.position.is_draw(self.stack.ply()) {
             return Err(Exit::Cut(self.draw_value()));
+        }
+        if self.request.with_mate_tables
+            && let Some(value) = mate_tables::value(&self.position, self.stack.ply())
+        {
+            return Err(Exit::Cut(value));
         }
         if self.stack.ply() < MAX_PLY {
             return Ok(());

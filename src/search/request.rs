@@ -15,7 +15,7 @@ use super::score::{INFINITE, NONE, Value};
 use super::syzygy::Syzygy;
 use super::time::Budget;
 use super::tt::TranspositionTable;
-use super::{params, score, tablebases};
+use super::{mate_tables, params, score, tablebases};
 use crate::board::{Move, Position};
 use crate::level::{Level, TurnHandicap, habits, technique, theory, turn};
 use crate::util::sync::{self, Mutex};
@@ -36,6 +36,8 @@ pub struct SearchRequest {
     pub root_moves: Vec<RootMove>,
     /// Whether the tablebases decide the root. The search then does not probe them below it.
     pub root_in_tb: bool,
+    /// Whether the search uses the computed distances to mate with three pieces.
+    pub with_mate_tables: bool,
     /// The shared table.
     pub table: Arc<TranspositionTable>,
     /// Open tablebases, if any.
@@ -62,6 +64,7 @@ impl SearchRequest {
     ) -> Self {
         let start = Instant::now();
         let root_moves = RootMove::allowed(&position, &limits);
+        let with_mate_tables = mate_tables::are_used_with(position.occupied().count());
         Self {
             position,
             limits,
@@ -70,6 +73,7 @@ impl SearchRequest {
             start,
             root_moves,
             root_in_tb: false,
+            with_mate_tables,
             table,
             syzygy: None,
             reporter,
@@ -342,6 +346,7 @@ pub fn limit_to_level(request: &mut SearchRequest, level: Level, table: Arc<Tran
     request.not_before = not_before(request, level);
     request.budget = request.budget.map(|budget| Budget { soft: budget.hard, adjustable: false, ..budget });
     (request.syzygy, request.root_in_tb, request.previous_value) = (None, false, None);
+    request.with_mate_tables = false;
     request.table = table;
     restrict_root(request, level, &handicap);
     request.handicap = Some(handicap);

@@ -10,7 +10,7 @@ use super::report::{Line, Progress, ScoreBound};
 use super::request::{Exact, RootMove, SearchRequest};
 use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
 use super::worker::{Searched, Worker};
-use super::{evaluate, params, rules, tablebases, time};
+use super::{evaluate, mate_tables, params, rules, tablebases, time};
 use crate::board::Move;
 
 /// Milliseconds before bounds and current moves are reported; earlier reports would change too fast to be read.
@@ -456,6 +456,9 @@ fn line_of(request: &SearchRequest, found: Found, rank: usize, deadline: Instant
         && !score::is_mate(value)
     {
         tablebases::extend_to_mate(tables, &request.position, &request.options, &mut pv, deadline);
+    }
+    if request.with_mate_tables && bound == ScoreBound::Exact && score::is_mate(value) {
+        mate_tables::extend_to_mate(&request.position, &mut pv);
     }
     Line {
         depth: result.depth.max(1),
