@@ -225,9 +225,9 @@ fn net_without_hidden_layers_round_trips_and_is_a_setting_in_a_file() {
     assert!(log.contains("\"layers\":\"none\""), "{log}");
     folder
         .run(&format!("{on} --layers 16,32"))
-        .fails_with("but the settings ask for Chess768 192x2-16-32-1 SCReLU x3: leave out");
+        .fails_with("but the settings ask for Chess768 192x2-16-32-1 SCReLU x3 (own): leave out");
     folder
-        .run(&format!("{short} --millions 0.05 --resume --out net.nnue --layers 16,32"))
+        .run(&format!("{short} --millions 0.05 --resume --out net.nnue --features chess768 --layers 16,32"))
         .fails_with("layers is 16,32 in the settings and none in the checkpoint");
 }
 
