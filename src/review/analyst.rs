@@ -165,7 +165,8 @@ impl Analyst {
             return Some(Look::over(position));
         }
         let listener = Arc::new(Listener { controller: self.pool.controller(), interrupt: self.interrupt.clone() });
-        let settings = SearchOptions { multi_pv, analyse_mode: true, ..SearchOptions::default() };
+        // Without distances to mate: "promotes a pawn" says more to a person than a mate in ten with a queen.
+        let settings = SearchOptions { multi_pv, analyse_mode: true, mate_tables: false, ..SearchOptions::default() };
         let mut look = None;
         for _ in 0..2 {
             let outcome = self.pool.search(position.recent(), limits.clone(), settings.clone(), listener.clone());

@@ -77,6 +77,8 @@ pub struct SearchOptions {
     pub level: Option<Level>,
     /// Whether a person analyses: draws are then worth exactly 0.
     pub analyse_mode: bool,
+    /// Whether positions with three pieces end the search by their distance to mate (`mate_tables`).
+    pub mate_tables: bool,
     /// Minimum depth of a probe of positions with the largest number of men.
     pub syzygy_probe_depth: i32,
     /// Maximum number of men of a position that is probed.
@@ -94,6 +96,7 @@ impl SearchOptions {
         ponder: false,
         level: None,
         analyse_mode: false,
+        mate_tables: true,
         syzygy_probe_depth: 1,
         syzygy_probe_limit: 7,
         syzygy_50_move_rule: true,

@@ -64,7 +64,7 @@ impl SearchRequest {
     ) -> Self {
         let start = Instant::now();
         let root_moves = RootMove::allowed(&position, &limits);
-        let with_mate_tables = mate_tables::are_used_with(position.occupied().count());
+        let with_mate_tables = options.mate_tables && mate_tables::are_used_with(position.occupied().count());
         Self {
             position,
             limits,
