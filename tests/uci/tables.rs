@@ -9,6 +9,9 @@ use zoothera::search::{CHECKSUM_BYTES, table_checksum};
 
 /// King and pawn: a win according to the three-man tables, which a shallow search does not find.
 const PAWN: &str = "8/4k3/8/8/4K3/8/4P3/8 w - - 0 1";
+/// The same near the 50-move limit: at low depth the engine's computed distances to mate are too long for it, so that only
+/// tables show the win.
+const PAWN_NEAR_THE_LIMIT: &str = "8/4k3/8/8/4K3/8/4P3/8 w - - 80 90";
 /// One man too many for the three-man tables; the search reaches the tables by a capture.
 const PAWN_AND_KNIGHT: &str = "8/4k3/8/8/4K3/4n3/4P3/8 w - - 0 1";
 /// Queen against rook: a win that a shallow search does not find.
@@ -52,13 +55,13 @@ fn bad_directory_does_not_affect_the_others() {
     for part in ["'/no/such/directory'", &format!("'{}'", tables.display()), "up to 3 men"] {
         assert!(line.contains(part), "no {part} in: {line}");
     }
-    engine.send(&format!("position fen {PAWN}"));
-    let lines = engine.go("go depth 6");
+    engine.send(&format!("position fen {PAWN_NEAR_THE_LIMIT}"));
+    let lines = engine.go("go depth 2");
     assert!(is_tablebase_win(&lines), "{lines:?}");
 
     engine.send("setoption name SyzygyPath value /no/such/directory");
     assert!(errors(&engine.ready())[0].contains("the tables in use are unchanged"));
-    assert!(is_tablebase_win(&engine.go("go depth 6")));
+    assert!(is_tablebase_win(&engine.go("go depth 2")));
 }
 
 /// A copy of the tables of three men.
@@ -99,8 +102,8 @@ fn bad_table_file_does_not_affect_the_others() {
             panic!("expected one error: {lines:?}");
         };
         assert!(line.contains("KQvK.rtbw' is not used") && line.contains(reason), "{line}");
-        engine.send(&format!("position fen {PAWN}"));
-        assert!(is_tablebase_win(&engine.go("go depth 6")));
+        engine.send(&format!("position fen {PAWN_NEAR_THE_LIMIT}"));
+        assert!(is_tablebase_win(&engine.go("go depth 2")));
     }
     std::fs::remove_file(&bad).expect("a file");
     std::fs::create_dir(&bad).expect("room");
@@ -131,8 +134,8 @@ fn probe_reports_damaged_table_once() {
     };
     assert_eq!(named(&engine.go("go depth 6")), 1);
     assert_eq!(named(&engine.go("go depth 6")), 0, "reported twice");
-    engine.send(&format!("position fen {PAWN}"));
-    assert!(is_tablebase_win(&engine.go("go depth 6")));
+    engine.send(&format!("position fen {PAWN_NEAR_THE_LIMIT}"));
+    assert!(is_tablebase_win(&engine.go("go depth 2")));
 }
 
 /// Searches three lines to a depth, with a node limit that a stalled search would exceed.
