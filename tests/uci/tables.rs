@@ -9,8 +9,8 @@ use zoothera::search::{CHECKSUM_BYTES, table_checksum};
 
 /// King and pawn: a win according to the three-man tables, which a shallow search does not find.
 const PAWN: &str = "8/4k3/8/8/4K3/8/4P3/8 w - - 0 1";
-/// The same near the 50-move limit: at low depth the engine's computed distances to mate are too long for it, so that only
-/// tables show the win.
+/// The same near the 50-move limit: at low depth the engine's computed distances to mate are too long for it, so that
+/// only tables show the win.
 const PAWN_NEAR_THE_LIMIT: &str = "8/4k3/8/8/4K3/8/4P3/8 w - - 80 90";
 /// One man too many for the three-man tables; the search reaches the tables by a capture.
 const PAWN_AND_KNIGHT: &str = "8/4k3/8/8/4K3/4n3/4P3/8 w - - 0 1";
