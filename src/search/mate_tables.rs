@@ -6,6 +6,8 @@
 
 use std::sync::LazyLock;
 
+use shakmaty::Rank;
+
 use super::score::{self, Value};
 use crate::board::attacks::attacks;
 use crate::board::{Bitboard, Color, Move, Piece, Position, Role, Square};
@@ -18,6 +20,9 @@ const MAX_ROOT_PIECES: usize = 8;
 // MEASURED: the computation takes 0.1 s.
 #[cfg(not(target_family = "wasm"))]
 const MAX_PIECES_TO_PREPARE: usize = 12;
+
+/// Placements of three pieces on the board, whether possible or not.
+const PLACEMENTS: usize = 1 << 18;
 
 /// Longest line to mate, in plies: longer than any of king and pawn against king (28 moves).
 const MAX_PLIES: usize = 64;
@@ -105,15 +110,14 @@ impl MateTables {
 /// The placements, by plies to mate, in which a pawn promotes to a piece that wins.
 fn promotions(promoted: &[&Table]) -> Vec<Vec<Placement>> {
     let mut by_plies = vec![Vec::new(); MAX_PLIES];
-    for index in 0..1 << 18 {
+    for index in 0..PLACEMENTS {
         let at = Placement::from_index(index);
-        if u32::from(at.piece) / 8 != 6 || !at.is_possible() {
+        if at.piece.rank() != Rank::Seventh || !at.is_possible() {
             continue;
         }
-        let square = Square::new(u32::from(at.piece) + 8);
-        if at.occupied().contains(square) {
+        let Some(square) = at.piece.offset(8).filter(|&square| !at.occupied().contains(square)) else {
             continue;
-        }
+        };
         let after = Placement { piece: square, ..at }.index();
         let best = promoted.iter().map(|table| table.lone[after]).filter(|&plies| plies > 0).min();
         if let Some(plies) = best {
@@ -127,7 +131,7 @@ impl Table {
     /// Computes the table of a piece: from each position that is lost in `n` plies back to those won in `n + 1`, and
     /// from there to the ones lost in `n + 2`. `promotions` are wins by promotion, by their number of plies.
     fn solve(role: Role, mut promotions: Vec<Vec<Placement>>) -> Self {
-        let mut table = Self { role, strong: vec![0; 1 << 18], lone: vec![0; 1 << 18] };
+        let mut table = Self { role, strong: vec![0; PLACEMENTS], lone: vec![0; PLACEMENTS] };
         promotions.resize(MAX_PLIES, Vec::new());
         let mut lost = table.mates();
         for plies in (0..MAX_PLIES - 2).step_by(2) {
@@ -177,7 +181,7 @@ impl Table {
 
     /// Enters and returns all checkmates.
     fn mates(&mut self) -> Vec<Placement> {
-        let all = (0..1 << 18).map(Placement::from_index);
+        let all = (0..PLACEMENTS).map(Placement::from_index);
         let mates: Vec<Placement> = all
             .filter(|at| at.is_possible() && self.has_place(at.piece) && self.gives_check(*at))
             .filter(|&at| self.escapes(at).is_empty())
@@ -210,7 +214,7 @@ impl Table {
 
     /// Whether the piece can stand on this square.
     fn has_place(&self, square: Square) -> bool {
-        self.role != Role::Pawn || (1..7).contains(&(u32::from(square) / 8))
+        self.role != Role::Pawn || !matches!(square.rank(), Rank::First | Rank::Eighth)
     }
 
     /// Squares from which the piece can have moved to its square.
@@ -221,7 +225,7 @@ impl Table {
         // A step from the square below, or two steps from the second rank.
         let is_free = |square: &Square| self.has_place(*square) && !at.occupied().contains(*square);
         let below = at.piece.offset(-8).filter(is_free);
-        let twice = below.filter(|_| u32::from(at.piece) / 8 == 3).and_then(|square| square.offset(-8));
+        let twice = below.filter(|_| at.piece.rank() == Rank::Fourth).and_then(|square| square.offset(-8));
         below.into_iter().chain(twice.filter(is_free)).fold(Bitboard::EMPTY, |all, square| all | square)
     }
 }
