@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::checkpoint;
 use super::config::{Config, Overrides};
 use super::outputs::beside;
-use crate::nnue::{Activation, Architecture, Features, Network};
+use crate::nnue::{Activation, Architecture, Features, Network, Shape, ThreatInputs, Topology};
 use crate::train::model::shapes;
 use crate::util::encoding::read_text;
 use crate::util::text::Shown as _;
@@ -235,15 +235,28 @@ pub fn base(settings: &Overrides, resume: bool, init: Option<&Path>) -> Result<A
 pub fn read_net(path: &Path) -> Result<(Network, Architecture)> {
     let net =
         Network::from_file(path).with_context(|| format!("{} is neither a checkpoint nor a net", path.shown()))?;
-    let Some(architecture) = net.architecture().trained() else {
+    let shape = net.architecture();
+    let Some(architecture) = shape.trained() else {
         bail!(
-            "{} is {}, which cannot be trained; trainable shapes: {}",
+            "{} is {shape}, which cannot be trained, because {}; trainable shapes: {}",
             path.shown(),
-            net.architecture(),
+            obstacle(shape),
             shapes::names()
         );
     };
     Ok((net, architecture))
+}
+
+/// The part of a published shape that the trainer lacks.
+fn obstacle(shape: &Shape) -> String {
+    if shape.threat_inputs != ThreatInputs::None {
+        return format!("it has threat inputs ({})", shape.threat_inputs);
+    }
+    match shape.topology {
+        _ if shape.features == Features::HalfKav2 => format!("its features, {}, are not mirrored", shape.features),
+        Topology::Skip { squares: false } => "its second layer has no squares of the first one's outputs".to_owned(),
+        _ => format!("it has piece-square values with layers {}", Layers::of(shape.hidden)),
+    }
 }
 
 impl Overrides {
@@ -362,6 +375,22 @@ mod tests {
             // The settings describe the shape completely.
             assert_eq!(Config::default().with_shape(*shape).architecture().ok(), Some(*shape));
         }
+    }
+
+    #[test]
+    fn refusals_name_the_part_that_cannot_be_trained() {
+        let reasons: Vec<String> =
+            Architecture::published().filter(|shape| shape.trained().is_none()).map(|shape| obstacle(&shape)).collect();
+        assert_eq!(
+            reasons,
+            [
+                "its features, HalfKAv2, are not mirrored",
+                "it has piece-square values with layers 8,32",
+                "it has threat inputs (FullThreats)",
+                "it has threat inputs (FullThreats + PP_3Wide)",
+                "its second layer has no squares of the first one's outputs",
+            ]
+        );
     }
 
     #[test]
