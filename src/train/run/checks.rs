@@ -76,7 +76,7 @@ fn check_room(folder: &Path, free: Option<u64>, needed: u64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::run::events::LogKind;
+    use crate::train::run::config::LogKind;
 
     #[test]
     fn too_little_disk_space_is_an_error() {

@@ -1,14 +1,13 @@
 //! Settings of a run. Each is declared once: its name on the command line and in a TOML file, its default, its help.
 //!
 //! The command line overrides the file, and the file overrides the default. The shape of the net is a setting of its
-//! own, see [`shape`](super::shape).
+//! own, see [`architecture`](super::architecture).
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::events::LogKind;
 use super::shape::{KingBuckets, Layers, Preset};
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture, Features};
@@ -32,6 +31,18 @@ pub enum ScheduleKind {
     Step,
     /// Constant.
     Constant,
+}
+
+/// Log in addition to the `.tsv`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogKind {
+    /// None.
+    None,
+    /// Comma-separated values: `.csv`.
+    Csv,
+    /// Event file of TensorBoard: `.tfevents`.
+    Tensorboard,
 }
 
 /// Headings of `--help`. Settings under a heading are for special cases; `-h` does not list them.

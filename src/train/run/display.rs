@@ -16,6 +16,11 @@ const BAR: usize = 24;
 /// Number of validations in the sparkline.
 const SPARKS: usize = 16;
 
+/// Converts positions to millions.
+pub fn millions(positions: u64) -> f64 {
+    positions as f64 / 1e6
+}
+
 /// Writes progress to standard error and ignores write errors, which should not end a run.
 pub struct RunDisplay {
     /// Whether permanent lines are omitted.

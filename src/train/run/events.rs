@@ -5,23 +5,10 @@
 // CITE: record format, masked CRC-32C and the messages `Event` and `Summary`: TensorFlow's documentation of TFRecord,
 // event.proto and summary.proto.
 
-use serde::{Deserialize, Serialize};
-
 use super::checkpoint::Validation;
+use super::config::LogKind;
 use super::display::short_rate;
 use crate::util::identity::Kind;
-
-/// Log in addition to the `.tsv`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum LogKind {
-    /// None.
-    None,
-    /// Comma-separated values: `.csv`.
-    Csv,
-    /// Event file of TensorBoard: `.tfevents`.
-    Tensorboard,
-}
 
 /// First line of a `.csv`.
 const CSV_HEADER: &str = "positions,train,held_out,rate,lambda,seconds\n";

@@ -1,5 +1,6 @@
 //! `zoothera train`: from files of positions to a `.nnue` file.
 
+mod architecture;
 mod checkpoint;
 mod checks;
 mod compare;
@@ -129,7 +130,7 @@ fn settings(args: &TrainArgs) -> Result<(Vec<Source>, Config)> {
         Some(path) => settings.or(Overrides::from_file(path)?),
         None => settings,
     };
-    let shape = shape::base(&settings, args.resume, args.init.as_deref())?;
+    let shape = architecture::base(&settings, args.resume, args.init.as_deref())?;
     let config = settings.resolved(shape);
     config.check()?;
     let sources = sources(&settings);

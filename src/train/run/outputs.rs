@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 pub use super::checkpoint::is_checkpoint;
 use super::checkpoint::{Checkpoint, Validation};
 use super::config::Config;
-use super::display::short_rate;
+use super::display::{millions, short_rate};
 use super::schedule::Elapsed;
 use super::{checkpoint, plot, schedule};
 use crate::nnue;
@@ -41,11 +41,6 @@ pub const PICTURE: Kind = Kind {
 /// Returns the path of the net with another extension.
 pub fn beside(out: &Path, extension: &str) -> PathBuf {
     out.with_extension(extension)
-}
-
-/// Converts positions to millions.
-pub fn millions(positions: u64) -> f64 {
-    positions as f64 / 1e6
 }
 
 /// Extensions of the files of a run.

@@ -3,7 +3,7 @@
 
 use std::f32::consts::PI;
 
-use super::outputs::millions;
+use super::display::millions;
 use crate::train::model::rounding::Rounding;
 use crate::train::run::config::{Config, ScheduleKind};
 

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail, ensure};
 
+use super::architecture::read_net;
 use super::checkpoint::{Checkpoint, Contents, Parameters, RunState, Validation};
 use super::config::{Change, Config};
-use super::display::{RunDisplay, Status, divergence, overfitting};
-use super::outputs::{beside, keep_old, millions, write_curves, write_net};
+use super::display::{RunDisplay, Status, divergence, millions, overfitting};
+use super::outputs::{beside, keep_old, write_curves, write_net};
 use super::schedule::Elapsed;
-use super::shape::read_net;
 use super::{checkpoint, plot, schedule};
 use crate::data::stream::Stream;
 use crate::data::{Record, stream};
