@@ -68,6 +68,8 @@ struct Reference<'a> {
     shape: Shape,
     /// Whether there are attack inputs.
     attacks: bool,
+    /// The table of king buckets, if the file has one.
+    table: &'a [u8],
     biases: Vec<i64>,
     /// Stored as bytes, because 64-bit numbers would need too much memory.
     weights: &'a [u8],
@@ -80,7 +82,10 @@ impl<'a> Reference<'a> {
         let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
         let is_own = shape.version == VERSION_OWN;
         let attacks = is_own && word(12 + word(8)) / 65_536 == 1;
-        let mut rest = Numbers(&file[12 + word(8) + if is_own { WORDS } else { 0 } + 4..]);
+        let words = 12 + word(8);
+        let has_table = is_own && file[words + 1] == 255;
+        let table = &file[words + WORDS..][..if has_table { 64 } else { 0 }];
+        let mut rest = Numbers(&file[words + if is_own { WORDS } else { 0 } + table.len() + 4..]);
         let biases = rest.numbers(shape.l1, 2);
         let features = shape.features.set().count() + if attacks { ATTACKS } else { 0 };
         let weights = rest.0.split_off(..2 * shape.l1 * features).unwrap();
@@ -95,7 +100,7 @@ impl<'a> Reference<'a> {
         };
         let stacks = (0..shape.buckets).map(|_| stack()).collect();
         assert!(rest.0.is_empty());
-        Self { shape, attacks, biases, weights, psqt, stacks }
+        Self { shape, attacks, table, biases, weights, psqt, stacks }
     }
 
     /// The index of a piece, by the formulas of the format description and with their names.
@@ -105,6 +110,7 @@ impl<'a> Reference<'a> {
         let plane = if role == Role::King { 640 } else { 64 * kind };
         match self.shape.features {
             Features::HalfKp if role == Role::King => None,
+            Features::Table(set) if role == Role::King && set.code == 0 => None,
             Features::HalfKp => {
                 let x = if black { 63 } else { 0 };
                 Some((sq ^ x) + 1 + 64 * kind + 641 * (king ^ x))
@@ -128,6 +134,24 @@ impl<'a> Reference<'a> {
                 Some((sq ^ m) + plane + 704 * bucket)
             }
             Features::Chess768 => Some((sq ^ if black { 56 } else { 0 }) + 64 * kind),
+            Features::Table(_) => Some(self.index_by_table(black, king, (square, role, kind))),
+        }
+    }
+
+    /// The index of a piece with a table of king buckets, whose bytes follow the shape words.
+    fn index_by_table(&self, black: bool, king: usize, (square, role, kind): (Square, Role, usize)) -> usize {
+        let (sq, flip) = (square as usize, if black { 56 } else { 0 });
+        let bucket = usize::from(self.table[king ^ flip]);
+        match self.shape.features.set().code {
+            0 => {
+                let x = if black { 63 } else { 0 };
+                (sq ^ x) + 1 + 64 * kind + 641 * usize::from(self.table[king ^ x])
+            }
+            2 => {
+                let plane = if role == Role::King { 640 } else { 64 * kind };
+                (sq ^ flip ^ if king % 8 < 4 { 7 } else { 0 }) + plane + 704 * bucket
+            }
+            _ => (sq ^ flip) + 64 * kind + 768 * bucket,
         }
     }
 
@@ -266,9 +290,60 @@ fn own_format() -> Vec<Architecture> {
         [2 + 256 * 4 + 65_536, 192, 2, 16, 32, 8 + 256 * 8],
         [2 + 256, 1088, 2, 16, 32, 8 + 256 * 8],
         [2 + 256, 3072, 2, 16, 32, 8 + 256 * 8],
+        // Odd multiples of 32 columns, and second layers with other numbers of outputs.
+        [3, 32, 0, 32, 16, 1],
+        [3, 32, 1, 8, 8, 4],
+        [3, 96, 1, 16, 8, 1],
+        [0, 160, 0, 32, 8, 8],
+        [2 + 256, 32, 2, 16, 32, 8 + 256 * 8],
+        [2 + 256, 96, 2, 16, 32, 8 + 256 * 8],
+        [2 + 256 * 4 + 65_536, 96, 2, 16, 32, 8 + 256 * 8],
+        [2 + 256 * 4 + 65_536, 1056, 2, 16, 32, 8 + 256 * 8],
     ]
     .map(|words| Architecture::from_words(words).expect("a supported shape"))
-    .into()
+    .into_iter()
+    .chain(by_table())
+    .collect()
+}
+
+/// Shapes with king buckets by other tables.
+fn by_table() -> Vec<Architecture> {
+    let sides = std::array::from_fn(|square| u8::from(square % 8 > 3) + 2 * u8::from(square > 15));
+    let mirrored = std::array::from_fn(|square| [2, 0, 1, 3, 3, 1, 0, 2][square % 8] + 4 * u8::from(square > 7));
+    let every_square = std::array::from_fn(|square| 63 - square as u8);
+    let of = |words, table: &[u8; 64]| {
+        let plain = Architecture::from_words(words).expect("a supported shape");
+        plain.with_king_table(table).expect("a possible table")
+    };
+    vec![
+        of([3, 64, 1, 32, 32, 1], &sides),
+        of([3, 32, 0, 16, 16, 2], &every_square),
+        of([0, 64, 1, 8, 32, 1], &sides),
+        of([2, 256, 2, 16, 32, 8 + 256 * 8], &mirrored),
+        of([2 + 65_536, 128, 2, 16, 32, 8 + 256 * 8], &mirrored),
+    ]
+}
+
+#[test]
+fn tables_of_king_buckets_are_checked() {
+    let plain = Architecture::from_words([2, 64, 0, 32, 32, 1]).expect("a supported shape");
+    let error = |table: [u8; 64]| plain.with_king_table(&table).expect_err("an impossible table").to_string();
+    assert!(error([5; 64]).starts_with("no square has king bucket 0, although one has 5"));
+    let mut table = [0; 64];
+    table[3] = 1;
+    assert!(error(table).starts_with("d1 has king bucket 1 and e1 has 0"), "{}", error(table));
+    let found = plain.with_king_table(&[0; 64]).expect("a possible table");
+    assert_eq!(found.features, Features::HalfKav2Hm1);
+    // A damaged table is detected by the hash, or by its gap.
+    let file = synthetic::network(by_table()[3], &synthetic::A, false);
+    let table = 12 + b"synthetic".len() + WORDS;
+    for (square, value) in [(0, 3), (0, 9), (63, 0)] {
+        let mut damaged = file.clone();
+        damaged[table + square] = value;
+        assert!(Network::from_bytes(&damaged).is_err(), "{square} {value}");
+    }
+    let cut = Network::from_bytes(&file[..table + 63]).expect_err("a part of the table");
+    assert_eq!(cut.to_string(), format!("truncated: {} bytes, expected {}", table + 63, table + 64));
 }
 
 #[test]
@@ -513,7 +588,7 @@ fn error_for_unknown_architecture_lists_the_supported_ones() {
 /// made from one of our own format: both contain the same parameters.
 #[test]
 fn published_file_of_any_width_is_read_and_written_back() {
-    for l1 in [64, 768, 1088] {
+    for l1 in [32, 64, 768, 1088, 1120] {
         let own = Architecture::from_words([2, l1, 2, 16, 32, 8 + 256 * 8]).expect("a supported shape");
         let mut file = synthetic::network(own, &synthetic::A, false);
         let published = Shape { version: VERSION_2, ..*own };
@@ -537,7 +612,7 @@ fn published_file_of_any_width_is_read_and_written_back() {
 #[test]
 fn architecture_names_are_unique() {
     let mut seen = std::collections::HashSet::new();
-    for architecture in Architecture::published().chain(Architecture::own(&[64, 256, 1024])) {
+    for architecture in Architecture::published().chain(Architecture::own(&[32, 256, 1024])) {
         let name = architecture.to_string();
         assert!(seen.insert(name), "{architecture}");
     }

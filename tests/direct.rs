@@ -18,12 +18,18 @@ const STARTS: [&str; 4] = [
 
 /// Features (0 HalfKP, 2 HalfKAv2_hm, 3 Chess768; plus 256 times the king buckets), width, activation (0 clipped, 1
 /// squared, 2 products), no hidden layers, stacks.
-const SHAPES: [[u32; 6]; 10] = [
+const SHAPES: [[u32; 6]; 15] = [
     [3, 128, 1, 0, 0, 1],
     [3, 64, 0, 0, 0, 16],
     [3, 192, 2, 0, 0, 3],
     [3, 1024, 1, 0, 0, 8],
     [3, 64, 2, 0, 0, 1],
+    // Odd multiples of 32 columns.
+    [3, 32, 0, 0, 0, 1],
+    [3, 32, 1, 0, 0, 8],
+    [3, 32, 2, 0, 0, 1],
+    [3, 96, 2, 0, 0, 2],
+    [3, 160, 1, 0, 0, 1],
     [0, 64, 1, 0, 0, 5],
     [2 + 256, 256, 0, 0, 0, 8],
     [2 + 256, 1536, 2, 0, 0, 2],

@@ -348,7 +348,7 @@ fn tablebases_mate_a_lone_king_in_the_fewest_plies() {
 }
 
 #[test]
-fn tablebases_of_four_men_win_in_the_fewest_plies() {
+fn tablebases_of_four_pieces_win_in_the_fewest_plies() {
     let Some(tables) = common::shared::shared("syzygy") else {
         return;
     };
@@ -363,7 +363,7 @@ fn tablebases_of_four_men_win_in_the_fewest_plies() {
         ("8/8/8/5Q2/2b5/7K/3k4/8 w - - 0 1", 19),
     ] {
         let game = game_to_mate(pool_with(&tables), fen);
-        let captured = game.iter().position(|fen| men(fen) == 3);
+        let captured = game.iter().position(|fen| pieces(fen) == 3);
         let plies = captured.unwrap_or(game.len());
         // Tables that store distances in moves can be wrong by one ply.
         assert!(plies <= distance + 1, "{fen}: {plies} plies");
@@ -387,8 +387,8 @@ fn check_root_score(pool: &mut ThreadPool, fen: &str, is_won: bool) {
     assert_eq!(win, is_won, "{fen}");
 }
 
-/// Number of men in a FEN.
-fn men(fen: &str) -> usize {
+/// Number of pieces in a FEN.
+fn pieces(fen: &str) -> usize {
     let board = fen.split(' ').next().unwrap_or_default();
     board.chars().filter(char::is_ascii_alphabetic).count()
 }
@@ -398,13 +398,13 @@ fn tablebases_decide_the_root_score() {
     let mut pool = pool(1);
     let tables = common::shared::data("syzygy");
     let loaded = pool.set_syzygy_path(&tables.display().to_string()).expect("tables open");
-    assert_eq!((loaded.files, loaded.men), (10, 3), "{loaded:?}");
+    assert_eq!((loaded.files, loaded.pieces), (10, 3), "{loaded:?}");
     // A king two ranks in front of its pawn wins; a king behind its pawn draws.
     let won = "8/4k3/8/8/4K3/8/4P3/8 w - - 0 1";
     check_root_score(&mut pool, won, true);
     // With one more man, the search reaches the tables by a capture.
-    let four_men = "8/4k3/8/8/4K3/4n3/4P3/8 w - - 0 1";
-    assert!(search_without_mate_tables(&mut pool, four_men, depth(8)).progress.tb_hits > 0);
+    let four_pieces = "8/4k3/8/8/4K3/4n3/4P3/8 w - - 0 1";
+    assert!(search_without_mate_tables(&mut pool, four_pieces, depth(8)).progress.tb_hits > 0);
     check_root_score(&mut pool, "8/8/8/4k3/4P3/4K3/8/8 w - - 0 1", false);
     // A failed change keeps the tables in use.
     assert!(pool.set_syzygy_path("/no/such/place").is_err());

@@ -267,6 +267,7 @@ fn is_supported(network: &Network) -> bool {
         && shape.threat_inputs == ThreatInputs::None
         && shape.attacks == AttackInputs::None
         && shape.features.set().planes == PLANES
+        && shape.features.table().is_none()
         && [1, 8].contains(&shape.buckets)
         && [0, shape.buckets].contains(&shape.psqt)
         && shape.l1.is_multiple_of(2 * BLOCK)

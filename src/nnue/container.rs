@@ -22,16 +22,15 @@ pub const KIND: Kind = Kind {
 
 /// Size in bytes of an uncompressed file with a description of `description` bytes.
 pub(super) fn file_size(shape: &Shape, description: usize) -> usize {
-    let header = HEADER_SIZE + description + words_size(shape.version);
+    let header = HEADER_SIZE + description + words_size(shape);
     header + 4 + shape.transformer_size() + shape.stacks_size()
 }
 
-/// Size in bytes of the shape words after the description, which only files of our own version have.
-fn words_size(version: u32) -> usize {
-    match version {
-        VERSION_OWN => 4 * own::WORDS,
-        _ => 0,
-    }
+/// Size in bytes of the shape words after the description, which only files of our own version have, and of the table
+/// of king buckets after them.
+fn words_size(shape: &Shape) -> usize {
+    let table = if shape.features.table().is_some() { own::TABLE_SIZE } else { 0 };
+    if shape.version == VERSION_OWN { 4 * own::WORDS + table } else { 0 }
 }
 
 /// Reads everything before the feature transformer's hash. Returns the architecture and the description (any bytes).
@@ -50,22 +49,25 @@ pub(super) fn read_header(reader: &mut ByteReader<'_>) -> Result<(Architecture, 
     }
     let (description, after) = reader.rest().split_at(length.min(reader.remaining()));
     let architecture = if version == VERSION_OWN {
-        let Some(words) = after.first_chunk() else {
-            return Err(NetError::Truncated { expected: HEADER_SIZE + length + words_size(version), actual: total });
-        };
-        architecture_of_words(file_hash, words)?
+        let truncated = |size| NetError::Truncated { expected: HEADER_SIZE + length + size, actual: total };
+        let (words, rest) = after.split_first_chunk().ok_or(truncated(4 * own::WORDS))?;
+        let (words, table) = (words_of(words), rest.first_chunk());
+        if own::has_table(&words) && table.is_none() {
+            return Err(truncated(4 * own::WORDS + own::TABLE_SIZE));
+        }
+        architecture_of_words(file_hash, words, table)?
     } else {
         recognise(version, file_hash, description, after)?
     };
     // Without compression every section has a fixed size, so one check covers all reads below.
     let expected = file_size(&architecture, length);
-    let transformer = after.get(words_size(version) + 4..);
+    let transformer = after.get(words_size(&architecture) + 4..);
     let compressed = transformer.is_some_and(leb128::is_next);
     if !compressed && total < expected {
         return Err(NetError::Truncated { expected, actual: total });
     }
     let description = reader.take(length)?.to_vec();
-    reader.take(words_size(version))?;
+    reader.take(words_size(&architecture))?;
     Ok((architecture, description))
 }
 
@@ -77,17 +79,30 @@ pub(super) fn write_header(shape: &Shape, description: &[u8], out: &mut Vec<u8>)
     out.extend(description);
     if shape.version == VERSION_OWN {
         out.extend(own::words(shape).into_iter().flat_map(u32::to_le_bytes));
+        out.extend(shape.features.table().into_iter().flatten());
     }
 }
 
-/// The architecture given by the shape words after the description. Fails if it is unsupported, or if its hash is not
-/// `found`.
-fn architecture_of_words(found: u32, words: &[u8; 4 * own::WORDS]) -> Result<Architecture, NetError> {
-    let mut numbers = [0; own::WORDS];
-    for (number, bytes) in numbers.iter_mut().zip(words.as_chunks().0) {
-        *number = u32::from_le_bytes(*bytes);
-    }
-    let architecture = Architecture::from_words(numbers)?;
+/// The shape words after the description.
+fn words_of(bytes: &[u8; 4 * own::WORDS]) -> [u32; own::WORDS] {
+    let mut words = [0; own::WORDS];
+    words.iter_mut().zip(bytes.as_chunks().0).for_each(|(word, bytes)| *word = u32::from_le_bytes(*bytes));
+    words
+}
+
+/// The architecture given by the shape words, and by the table after them if they have one. Fails if it is unsupported,
+/// or if its hash is not `found`.
+fn architecture_of_words(
+    found: u32,
+    words: [u32; own::WORDS],
+    table: Option<&[u8; own::TABLE_SIZE]>,
+) -> Result<Architecture, NetError> {
+    let architecture = match table {
+        Some(table) if own::has_table(&words) => {
+            Architecture::from_words(own::without_table(words))?.with_king_table(table).map_err(NetError::KingTable)?
+        }
+        _ => Architecture::from_words(words)?,
+    };
     match architecture.file_hash() {
         expected if expected == found => Ok(architecture),
         expected => Err(NetError::WrongFileHash { found, expected }),

@@ -4,6 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
+use super::features::BadTable;
 use super::version;
 
 /// The reason why a network was rejected.
@@ -51,6 +52,9 @@ pub enum NetError {
     /// A file in Zoothera's own format has a shape that is not supported.
     #[error("unsupported shape of network: {0}")]
     UnsupportedShape(UnsupportedShape),
+    /// A file in Zoothera's own format has an impossible table of king buckets.
+    #[error("wrong table of king buckets: {0}")]
+    KingTable(BadTable),
     /// The version is correct, but the hash of the whole architecture is wrong.
     #[error("wrong file hash {found:08X}, expected {expected:08X}")]
     WrongFileHash {
@@ -148,7 +152,7 @@ pub enum Fault {
     LeftOver,
 }
 
-/// Joins the numbers as `1, 2 or 3`, as `1 to 16`, or as `multiples of 64 up to 3072`.
+/// Joins the numbers as `1, 2 or 3`, as `1 to 16`, or as `multiples of 32 up to 3072`.
 fn listed(numbers: &[u32]) -> String {
     let is_multiple = |(&number, factor): (&u32, u32)| number == numbers[0] * factor;
     if numbers.len() > 8 && numbers.iter().zip(1..).all(is_multiple) {

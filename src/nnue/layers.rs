@@ -10,6 +10,9 @@ use super::reader::ByteReader;
 /// Minimum number of outputs that the kernels compute: one register of 512 bits.
 const MIN_OUTPUTS: usize = 16;
 
+/// Number of outputs of a second layer in the kernels.
+const SECOND_OUTPUTS: usize = 32;
+
 /// A dense layer: u8 inputs, i8 weights, i32 sums.
 pub struct Dense {
     shape: LayerShape,
@@ -27,7 +30,7 @@ impl Dense {
         assert!(biases.len() == shape.outputs && weights.len() == shape.weights());
         let mut aligned = Aligned::zeroed(weights.len());
         aligned.as_mut_slice()[..weights.len()].copy_from_slice(weights);
-        Self { shape, packed: Packed::new(&biases, weights, shape), biases, weights: aligned }
+        Self { shape, packed: Packed::new(&biases, weights, shape, MIN_OUTPUTS), biases, weights: aligned }
     }
 
     pub(super) fn zeroed(shape: LayerShape) -> Self {
@@ -61,6 +64,13 @@ impl Dense {
         &self.weights.as_slice()[..self.shape.weights()]
     }
 
+    /// The layer as the kernels read a second one: padded to [`SECOND_OUTPUTS`] outputs. Those that it does not have
+    /// are 0, and so are their weights in the next layer.
+    pub(crate) fn as_second(mut self) -> Self {
+        self.packed = Packed::new(&self.biases, self.weights(), self.shape, SECOND_OUTPUTS);
+        self
+    }
+
     /// The parameters in the layout of the kernels.
     #[inline]
     pub fn packed(&self) -> &Packed {
@@ -68,7 +78,7 @@ impl Dense {
     }
 }
 
-/// A layer's parameters in the layout of the vector kernels, padded with zeros to [`MIN_OUTPUTS`] outputs.
+/// A layer's parameters in the layout of the vector kernels, padded with zeros to a minimum number of outputs.
 pub struct Packed {
     rows: usize,
     outputs: usize,
@@ -77,8 +87,8 @@ pub struct Packed {
 }
 
 impl Packed {
-    fn new(biases: &[i32], weights: &[i8], shape: LayerShape) -> Self {
-        let (rows, outputs) = (shape.row(), shape.outputs.max(MIN_OUTPUTS));
+    fn new(biases: &[i32], weights: &[i8], shape: LayerShape, min_outputs: usize) -> Self {
+        let (rows, outputs) = (shape.row(), shape.outputs.max(min_outputs));
         let mut padded = biases.to_vec();
         padded.resize(outputs, 0);
         let mut packed = Aligned::zeroed((rows + 4) * outputs);
@@ -175,7 +185,7 @@ pub struct Head {
 
 impl Head {
     pub(crate) fn from_layers([first, second, output]: [Dense; 3]) -> Self {
-        Self { first, second, output, direct: Direct::new(0, &[]) }
+        Self { first, second: second.as_second(), output, direct: Direct::new(0, &[]) }
     }
 
     pub(crate) fn from_direct(direct: Direct) -> Self {
@@ -219,7 +229,7 @@ mod tests {
     fn packing_keeps_every_weight_and_pads_with_zeros() {
         let shape = LayerShape { inputs: 30, outputs: 3 };
         let weights: Vec<i8> = (0..96).collect();
-        let packed = Packed::new(&[7, 8, 9], &weights, shape);
+        let packed = Packed::new(&[7, 8, 9], &weights, shape, MIN_OUTPUTS);
         assert_eq!(packed.biases()[..4], [7, 8, 9, 0]);
         let weights = packed.weights();
         assert_eq!(weights.len(), 36 * 16);

@@ -56,7 +56,7 @@ pub(crate) use container::KIND;
 pub use error::{Fault, NetError, UnsupportedShape};
 pub use features::attack_inputs::AttackInputs;
 pub use features::threat_inputs::ThreatInputs;
-pub use features::{FeatureSet, Features};
+pub use features::{BadTable, FeatureSet, Features};
 pub use info::NetInfo;
 pub(crate) use info::hex_sha256;
 pub use network::Network;

@@ -171,10 +171,13 @@ impl Transformer {
     }
 
     /// A copy of the weights of attack inputs in the layout of threat inputs, which takes half the memory and cache;
-    /// `None` if a weight does not fit into a byte.
+    /// `None` if a weight does not fit into a byte, or the width is not a whole number of blocks of columns.
     fn paired_attacks(&self) -> Option<&[Paired]> {
         let Sizes { l1, pieces, attacks, .. } = self.sizes;
         let copy = || {
+            if !l1.is_multiple_of(paired::COLUMNS) {
+                return None;
+            }
             let weights = &self.weights()[l1 * (pieces - attacks)..];
             let bytes: Vec<i8> = weights.iter().map(|&weight| weight.try_into().ok()).collect::<Option<_>>()?;
             let mut paired = Aligned::zeroed(bytes.len());
@@ -248,7 +251,7 @@ impl Transformer {
     }
 
     /// The rows of pieces on squares, and those of threat or attack inputs in the paired layout. `None` if there are
-    /// attack inputs with a weight that does not fit into a byte.
+    /// attack inputs without this layout.
     #[inline]
     pub fn all_rows(&self) -> Option<AllRows<'_>> {
         let Sizes { l1, pieces, attacks, .. } = self.sizes;

@@ -79,9 +79,9 @@ pub struct SearchOptions {
     pub analyse_mode: bool,
     /// Whether positions with three pieces end the search by their distance to mate (`mate_tables`).
     pub mate_tables: bool,
-    /// Minimum depth of a probe of positions with the largest number of men.
+    /// Minimum depth of a probe of positions with the largest number of pieces.
     pub syzygy_probe_depth: i32,
-    /// Maximum number of men of a position that is probed.
+    /// Maximum number of pieces of a position that is probed.
     pub syzygy_probe_limit: usize,
     /// Whether tablebases respect the 50-move rule.
     pub syzygy_50_move_rule: bool,

@@ -257,10 +257,10 @@ impl Worker {
     /// Result of the position in the tablebases, if a search to `depth` may probe them and they contain it.
     fn tablebase_result(&self, depth: i32) -> Option<Wdl> {
         let (syzygy, options) = (self.request.syzygy.as_ref()?, &self.request.options);
-        let men = self.position.occupied().count();
-        let max_men = syzygy.max_pieces().min(options.syzygy_probe_limit);
-        if men > max_men
-            || (men == max_men && depth < options.syzygy_probe_depth)
+        let pieces = self.position.occupied().count();
+        let max_pieces = syzygy.max_pieces().min(options.syzygy_probe_limit);
+        if pieces > max_pieces
+            || (pieces == max_pieces && depth < options.syzygy_probe_depth)
             || self.position.halfmoves() != 0
             || self.position.has_castling_rights()
         {

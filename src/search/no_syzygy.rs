@@ -31,7 +31,7 @@ impl Syzygy {
         match *self {}
     }
 
-    /// Largest number of men on the board in any table.
+    /// Largest number of pieces on the board in any table.
     pub fn max_pieces(&self) -> usize {
         match *self {}
     }

@@ -94,8 +94,8 @@ impl Outcome {
 pub struct LoadedTables {
     /// Files found.
     pub files: usize,
-    /// Largest number of men on the board in any table.
-    pub men: usize,
+    /// Largest number of pieces on the board in any table.
+    pub pieces: usize,
     /// Directories that contain tables.
     pub directories: Vec<PathBuf>,
     /// Problems with other directories and files.

@@ -24,8 +24,8 @@ use crate::util::{city, reason};
 
 pub(super) use shakmaty_syzygy::Wdl;
 
-/// Tables of at most this length in bytes are verified when they are opened: all tables of up to four men, and small
-/// tables of five men, which are read quickly. `zoothera tables verify` verifies the others.
+/// Tables of at most this length in bytes are verified when they are opened: all tables of up to four pieces, and small
+/// tables of five pieces, which are read quickly. `zoothera tables verify` verifies the others.
 const VERIFIED_AT_START: u64 = 1 << 20;
 
 /// Open tables.
@@ -73,7 +73,7 @@ impl Syzygy {
         if loaded.files == 0 {
             bail!("no tables (*.rtbw, *.rtbz): {}", loaded.problems_in_words());
         }
-        loaded.men = syzygy.tables.max_pieces();
+        loaded.pieces = syzygy.tables.max_pieces();
         Ok((syzygy, loaded))
     }
 
@@ -168,7 +168,7 @@ impl Syzygy {
         std::mem::take(&mut *self.damage.unreported.lock())
     }
 
-    /// Largest number of men on the board in any table.
+    /// Largest number of pieces on the board in any table.
     pub fn max_pieces(&self) -> usize {
         self.tables.max_pieces()
     }

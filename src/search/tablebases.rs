@@ -163,7 +163,7 @@ fn value_of(class: i32) -> Value {
 // The search and its variations stop at positions in the tablebases. The extension shows how the win is played out.
 // CITE: Stockfish's syzygy_extend_pv (2024; idea).
 
-/// Maximum length of a variation, in plies: more than any win with up to seven men takes between zeroing moves.
+/// Maximum length of a variation, in plies: more than any win with up to seven pieces takes between zeroing moves.
 const MAX_PLIES: usize = 600;
 
 /// Extends the variation to mate, until `deadline`. From the first position in the tables on, replaces moves of the

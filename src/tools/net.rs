@@ -112,8 +112,13 @@ fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     let features = shape.features.set();
     let (name, count) = (features.name, features.count());
     writeln!(out, "Features      {name}, {count} per side")?;
-    if features.is_by_table() {
-        let kings = features.kings;
+    let kings = features.kings;
+    if let Some(table) = shape.features.table() {
+        writeln!(out, "King buckets  {kings}, by this table from rank 8 to rank 1")?;
+        for rank in table.chunks(8).rev() {
+            writeln!(out, "              {}", rank.iter().map(|bucket| format!("{bucket:>3}")).collect::<String>())?;
+        }
+    } else if features.is_by_table() {
         writeln!(out, "King buckets  {kings}, from a mirrored table")?;
     }
     if shape.threat_inputs != ThreatInputs::None {
@@ -257,6 +262,16 @@ pub enum NumberFormat {
     /// The integers in bullet's order: weights before biases, a column for each input of a layer, padded to a multiple
     /// of 64 bytes
     Bullet,
+    /// A net without hidden layers with the scales of bullet's example `simple`, rounded to them: 255 for activations,
+    /// 64 for the output's weights, 400 engine units for an output of 1.0
+    BulletSimple,
+}
+
+impl NumberFormat {
+    /// Whether rows, weights and padding have bullet's order.
+    fn is_for_bullet(self) -> bool {
+        matches!(self, Self::Bullet | Self::BulletSimple)
+    }
 }
 
 /// Numbers of a part of a network.
@@ -335,16 +350,22 @@ fn numbers(network: &Network, format: NumberFormat) -> Result<(Vec<u8>, Layout)>
         "{shape} has threat inputs, so its layers have other scales: --format {} is for networks without them",
         if format == NumberFormat::Float { "float" } else { "raw or bullet" }
     );
-    let mut blocks = transformer(network, format == NumberFormat::Bullet);
+    if format == NumberFormat::BulletSimple {
+        ensure!(shape.is_direct(), "{shape} has hidden layers: --format bullet-simple is for nets without them");
+    }
+    let mut blocks = transformer(network, format.is_for_bullet());
     for stack in 0..network.heads().len() {
         if shape.is_direct() {
             blocks.extend(direct(network, stack));
         } else {
-            blocks.extend(dense(network, stack, format == NumberFormat::Bullet));
+            blocks.extend(dense(network, stack, format.is_for_bullet()));
         }
     }
-    if format == NumberFormat::Bullet {
+    if format.is_for_bullet() {
         blocks = weights_first(blocks);
+    }
+    if format == NumberFormat::BulletSimple {
+        blocks = with_simple_scales(blocks);
     }
     let (mut bytes, mut layout) = (Vec::new(), Vec::new());
     for block in blocks {
@@ -353,7 +374,7 @@ fn numbers(network: &Network, format: NumberFormat) -> Result<(Vec<u8>, Layout)>
         layout.push((bytes.len(), block.name, kind, block.dimensions));
         bytes.extend(if is_float { block.numbers.floats(block.one) } else { block.numbers.bytes() });
     }
-    if format == NumberFormat::Bullet {
+    if format.is_for_bullet() {
         // CITE: bullet pads with its name.
         let padding = bytes.len().next_multiple_of(64) - bytes.len();
         bytes.extend(b"bullet".iter().cycle().take(padding));
@@ -367,9 +388,11 @@ fn transformer(network: &Network, is_for_bullet: bool) -> Vec<Block> {
     // The rows of attack inputs follow those of the pieces.
     let (features, rows) = (shape.features.set().count(), transformer.weights().len() / shape.l1);
     let mut weights = transformer.weights().to_vec();
-    if is_for_bullet && shape.features == Features::Chess768 {
+    if is_for_bullet && shape.features.set().code == Features::Chess768.set().code {
+        let bucket = Features::Chess768.set().count();
         for (row, from) in transformer.weights().chunks_exact(shape.l1).enumerate() {
-            weights[row_in_bullet(row) * shape.l1..][..shape.l1].copy_from_slice(from);
+            let to = row - row % bucket + row_in_bullet(row % bucket);
+            weights[to * shape.l1..][..shape.l1].copy_from_slice(from);
         }
     }
     let block = |name: &str, numbers, dimensions, one| Block { name: name.to_owned(), numbers, dimensions, one };
@@ -421,6 +444,38 @@ fn direct(network: &Network, stack: usize) -> Vec<Block> {
         Block { name: name("biases"), numbers: bias, dimensions: vec![1], one: sum_one },
         Block { name: name("weights"), numbers: weights, dimensions, one: sum_one / unit },
     ]
+}
+
+/// The blocks of a net without hidden layers with the scales of bullet's example `simple`, all as numbers of 16 bits;
+/// the weights of all stacks come before their biases.
+// CITE: QA 255, QB 64, SCALE 400 and the order: bullet, `examples/simple.rs` at cebc78a0.
+fn with_simple_scales(blocks: Vec<Block>) -> Vec<Block> {
+    const ACTIVATION_ONE: f32 = 255.0;
+    const WEIGHT_ONE: f32 = 64.0;
+    const SCALE: f32 = 400.0;
+    let scaled = |mut block: Block| {
+        let is_bias = block.name.ends_with("biases");
+        // Outputs are in engine units.
+        let one = match block.name.starts_with("stack") {
+            true if is_bias => ACTIVATION_ONE * WEIGHT_ONE / SCALE,
+            true => WEIGHT_ONE / SCALE,
+            false => ACTIVATION_ONE,
+        };
+        // The conversion saturates.
+        let of = |number: f32| (number / block.one * one).round() as i16;
+        block.numbers = Numbers::I16(match &block.numbers {
+            Numbers::I8(numbers) => numbers.iter().map(|&number| of(number.into())).collect(),
+            Numbers::I16(numbers) => numbers.iter().map(|&number| of(number.into())).collect(),
+            Numbers::I32(numbers) => numbers.iter().map(|&number| of(number as f32)).collect(),
+        });
+        block
+    };
+    let (biases, mut blocks): (Vec<Block>, Vec<Block>) = blocks
+        .into_iter()
+        .map(scaled)
+        .partition(|block| block.name.starts_with("stack") && block.name.ends_with("biases"));
+    blocks.extend(biases);
+    blocks
 }
 
 /// The blocks with the weights of each layer before its biases.
@@ -549,6 +604,34 @@ mod net_numbers_tests {
         let (floats, _) = numbers(&network, NumberFormat::Float).expect("numbers");
         let last = f32::from_le_bytes(floats[floats.len() - 4..].try_into().expect("four bytes"));
         assert_eq!(last, f32::from(direct.weights()[127]) / (16.0 * 512.0 / 16_129.0));
+    }
+
+    #[test]
+    fn nets_with_bullets_own_scales_have_nearly_the_same_output() {
+        let shape = Architecture::from_words([3, 32, 1, 0, 0, 1]).expect("a supported shape");
+        let network = Network::from_bytes(&synthetic::network(shape, &synthetic::A, false)).expect("a network");
+        let (bytes, layout) = numbers(&network, NumberFormat::BulletSimple).expect("numbers");
+        assert_eq!(layout.to_string().lines().count(), 5, "{layout}");
+        let (words, _) = bytes.as_chunks::<2>();
+        let words: Vec<f64> = words.iter().map(|&bytes| f64::from(i16::from_le_bytes(bytes))).collect();
+        let (first, output) = (32 * 768, 32 * 769);
+        // The start position is the same for both sides.
+        let mut sums = words[first..output].to_vec();
+        for (square, piece) in shakmaty::Board::new() {
+            let row = 384 * usize::from(piece.color.is_black()) + 64 * (piece.role as usize - 1) + square as usize;
+            sums.iter_mut().zip(&words[32 * row..]).for_each(|(sum, weight)| *sum += weight);
+        }
+        let units: Vec<f64> = sums.iter().map(|sum| sum.clamp(0.0, 255.0).powi(2)).collect();
+        let weights = words[output..][..64].iter();
+        let sum: f64 = units.iter().chain(&units).zip(weights).map(|(unit, weight)| unit * weight).sum();
+        let value = (sum / 255.0 + words[output + 64]) * 400.0 / (255.0 * 64.0);
+        let expected = f64::from(network.trace(&crate::board::Position::startpos()).raw()) / 16.0;
+        // Each weight is rounded by up to half of 400 / 64 units.
+        let allowed = units.iter().sum::<f64>() * 2.0 / 255.0_f64.powi(2) * 200.0 / 64.0 + 20.0;
+        assert!((value - expected).abs() < allowed && expected.abs() > 2.0 * allowed, "{value} {expected} {allowed}");
+        assert_eq!(words[output], (f64::from(network.heads()[0].direct.weights()[0]) * 0.315_02).round());
+        let with_layers = numbers(&super::net_numbers_tests::network(), NumberFormat::BulletSimple);
+        assert!(with_layers.is_err_and(|error| error.to_string().contains("has hidden layers")));
     }
 
     #[test]

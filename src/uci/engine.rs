@@ -537,7 +537,7 @@ fn report_hash(output: &Output, requested: usize, obtained: Result<usize, NoMemo
 
 /// Reports the tables in use, and problems. Prints nothing if there are neither.
 fn report_tables(output: &Output, loaded: &LoadedTables) {
-    let found = format!("{} files, up to {} men", loaded.files, loaded.men);
+    let found = format!("{} files, up to {} pieces", loaded.files, loaded.pieces);
     if !loaded.problems.is_empty() {
         let used: Vec<_> = loaded.directories.iter().map(|directory| format!("'{}'", directory.shown())).collect();
         output.error(&format!("SyzygyPath: {}; using {found} in {}", loaded.problems_in_words(), used.join(", ")));

@@ -115,8 +115,8 @@ pub const OPTIONS: &[UciOption] = &[
         .in_matches().then(Action::SyzygyPath),
     spin("SyzygyProbeDepth", SEARCH.syzygy_probe_depth as u32, 1..=100, "minimum depth at which tablebases are probed",
         |settings, depth| settings.search.syzygy_probe_depth = depth as i32).in_matches(),
-    spin("SyzygyProbeLimit", SEARCH.syzygy_probe_limit as u32, 0..=7, "maximum number of men for which tablebases are \
-        probed", |settings, men| settings.search.syzygy_probe_limit = men as usize).in_matches(),
+    spin("SyzygyProbeLimit", SEARCH.syzygy_probe_limit as u32, 0..=7, "maximum number of pieces for which tablebases \
+        are probed", |settings, pieces| settings.search.syzygy_probe_limit = pieces as usize).in_matches(),
     check("Syzygy50MoveRule", SEARCH.syzygy_50_move_rule, "tablebase wins respect the 50-move rule",
         |settings, on| settings.search.syzygy_50_move_rule = on).in_matches(),
     spin("nodestime", SEARCH.nodes_time as u32, 0..=10_000, "nodes per millisecond when the clock counts nodes; 0 uses \

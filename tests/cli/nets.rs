@@ -53,7 +53,7 @@ fn own_architecture_is_shown_and_verified() {
     let width = 12 + b"synthetic".len() + 4;
     narrower[width..width + 4].copy_from_slice(&100u32.to_le_bytes());
     fs::write(&path, narrower).expect("the net");
-    zoothera(&["net", "verify", &net]).fails_with("width 100; this engine supports multiples of 64 up to 3072");
+    zoothera(&["net", "verify", &net]).fails_with("width 100; this engine supports multiples of 32 up to 3072");
 }
 
 #[test]

@@ -17,10 +17,10 @@ const PAWN_AND_KNIGHT: &str = "8/4k3/8/8/4K3/4n3/4P3/8 w - - 0 1";
 /// Queen against rook: a win that a shallow search does not find.
 const QUEEN_AGAINST_ROOK: &str = "8/8/8/4k3/8/8/1r6/3QK3 w - - 0 1";
 /// One man too many for the four-man tables.
-const BEYOND_FOUR_MEN: &str = "8/8/8/4k3/4p3/8/1r6/3QK2R w - - 0 1";
+const BEYOND_FOUR_PIECES: &str = "8/8/8/4k3/4p3/8/1r6/3QK2R w - - 0 1";
 
-/// Folder of the tables of three men.
-fn three_men() -> PathBuf {
+/// Folder of the tables of three pieces.
+fn three_pieces() -> PathBuf {
     crate::common::shared::data("syzygy")
 }
 
@@ -45,14 +45,14 @@ fn with_tables(tables: &Path) -> Driver {
 
 #[test]
 fn bad_directory_does_not_affect_the_others() {
-    let tables = three_men();
+    let tables = three_pieces();
     let mut engine = Driver::start();
     engine.send(&format!("setoption name SyzygyPath value /no/such/directory{}{}", list_separator(), tables.display()));
     let lines = engine.ready();
     let [line] = errors(&lines)[..] else {
         panic!("expected one error: {lines:?}");
     };
-    for part in ["'/no/such/directory'", &format!("'{}'", tables.display()), "up to 3 men"] {
+    for part in ["'/no/such/directory'", &format!("'{}'", tables.display()), "up to 3 pieces"] {
         assert!(line.contains(part), "no {part} in: {line}");
     }
     engine.send(&format!("position fen {PAWN_NEAR_THE_LIMIT}"));
@@ -64,10 +64,10 @@ fn bad_directory_does_not_affect_the_others() {
     assert!(is_tablebase_win(&engine.go("go depth 2")));
 }
 
-/// A copy of the tables of three men.
-fn copy_of_three_men() -> tempfile::TempDir {
+/// A copy of the tables of three pieces.
+fn copy_of_three_pieces() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    for entry in std::fs::read_dir(three_men()).expect("a folder") {
+    for entry in std::fs::read_dir(three_pieces()).expect("a folder") {
         let path = entry.expect("a file").path();
         let name = path.file_name().expect("a name");
         std::fs::copy(&path, folder.path().join(name)).expect("room");
@@ -83,7 +83,7 @@ fn load(engine: &mut Driver, path: &str) -> Vec<String> {
 
 #[test]
 fn bad_table_file_does_not_affect_the_others() {
-    let folder = copy_of_three_men();
+    let folder = copy_of_three_pieces();
     let bad = folder.path().join("KQvK.rtbw");
     let good = std::fs::read(&bad).expect("a table");
     let page = b"<html>".repeat(good.len());
@@ -118,7 +118,7 @@ fn bad_table_file_does_not_affect_the_others() {
 /// The damaged table has a matching checksum, so that it can be opened.
 #[test]
 fn probe_reports_damaged_table_once() {
-    let folder = copy_of_three_men();
+    let folder = copy_of_three_pieces();
     let bad = folder.path().join("KQvK.rtbw");
     let mut bytes = std::fs::read(&bad).expect("a table");
     let length = bytes.len() - CHECKSUM_BYTES;
@@ -178,7 +178,7 @@ fn ends_in_mate(fen: &str, line: &str) -> bool {
 
 #[test]
 fn multipv_search_of_a_tablebase_win_does_not_stall() {
-    let mut engine = with_tables(&three_men());
+    let mut engine = with_tables(&three_pieces());
     for (fen, depth) in [(PAWN, "11"), (PAWN_AND_KNIGHT, "14")] {
         check_several_lines(&mut engine, fen, depth);
     }
@@ -192,19 +192,19 @@ fn multipv_search_of_a_tablebase_win_does_not_stall() {
 
 #[test]
 fn line_of_a_tablebase_win_ends_in_mate() {
-    let mut engine = with_tables(&three_men());
+    let mut engine = with_tables(&three_pieces());
     for fen in [PAWN, "8/8/8/8/4k3/8/4p3/4K3 b - - 0 1"] {
         check_line_to_mate(&mut engine, fen);
     }
 }
 
 #[test]
-fn line_of_a_four_men_tablebase_win_ends_in_mate() {
+fn line_of_a_four_piece_tablebase_win_ends_in_mate() {
     let Some(tables) = crate::common::shared::shared("syzygy") else {
         return;
     };
     let mut engine = with_tables(&tables);
-    for (fen, depth) in [(QUEEN_AGAINST_ROOK, "11"), (BEYOND_FOUR_MEN, "14")] {
+    for (fen, depth) in [(QUEEN_AGAINST_ROOK, "11"), (BEYOND_FOUR_PIECES, "14")] {
         check_several_lines(&mut engine, fen, depth);
     }
     engine.send("setoption name MultiPV value 1");
@@ -235,7 +235,7 @@ const ROOK_EN_PRISE: &str = "8/8/8/8/8/2k5/1R6/K7 w - - 0 1";
 
 #[test]
 fn every_root_move_has_a_line_ranked_by_the_tables() {
-    let mut engine = with_tables(&three_men());
+    let mut engine = with_tables(&three_pieces());
     engine.send("setoption name MultiPV value 60");
     for (fen, moves, draws) in [(ROOK_EN_PRISE, 16, 4), ("7k/8/8/8/8/8/6K1/5Q2 w - - 70 100", 26, 1)] {
         engine.send(&format!("ucinewgame\nposition fen {fen}"));
@@ -252,7 +252,7 @@ fn every_root_move_has_a_line_ranked_by_the_tables() {
 
 #[test]
 fn wdl_tables_alone_rank_the_root_moves() {
-    let folder = copy_of_three_men();
+    let folder = copy_of_three_pieces();
     for entry in std::fs::read_dir(folder.path()).expect("a folder") {
         let path = entry.expect("a file").path();
         if path.extension().is_some_and(|extension| extension == "rtbz") {

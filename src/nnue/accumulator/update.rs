@@ -195,7 +195,7 @@ impl PlyAccumulators {
     }
 
     /// Computes the top of a net from the cache and the active attack inputs, for nets with weights of attacks that do
-    /// not fit into bytes. They are slower.
+    /// not fit into bytes, or with a width that is not a multiple of 64. They are slower.
     #[cold]
     fn refresh_with_wide_attacks(&mut self, plies: &Plies, rows: &Rows<'_, i16>, kernels: Kernels, board: &Board) {
         for perspective in Color::ALL {

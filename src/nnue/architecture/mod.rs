@@ -18,9 +18,9 @@ pub use shape::{Activation, LayerShape, Shape, Topology};
 pub(crate) use shape::{MAX_WIDTH, WIDTH_STEP};
 
 use super::error::UnsupportedShape;
-use super::features::Features;
 use super::features::attack_inputs::AttackInputs;
 use super::features::threat_inputs::ThreatInputs;
+use super::features::{BadTable, Features};
 use super::version::{VERSION_1, VERSION_2, VERSION_3, VERSION_OWN};
 
 /// A shape that the kernels support. Dereferences to its [`Shape`].
@@ -108,6 +108,7 @@ impl Architecture {
     pub(super) fn of_header(version: u32, file_hash: u32, transformer_hash: Option<u32>) -> Option<Self> {
         let matches = |known: &Self| known.version == version && known.file_hash() == file_hash;
         let others = Self::widths().flat_map(|l1| PUBLISHED.map(|(_, shape)| Self(Shape { l1, ..shape })));
+        let others = others.filter(|known| known.threat_inputs == ThreatInputs::None || known.has_whole_pairs());
         let mut others = others.filter(|known| transformer_hash == Some(known.transformer_hash()));
         Self::published().find(matches).or_else(|| others.find(matches))
     }
@@ -168,6 +169,16 @@ impl Architecture {
         }
         self.0.attacks = attacks;
         Some(self)
+    }
+
+    /// The same architecture with king buckets by a table, in our own format.
+    ///
+    /// # Errors
+    /// Names what is wrong with the table.
+    pub fn with_king_table(mut self, table: &[u8; 64]) -> Result<Self, BadTable> {
+        self.0.features = self.features.with_table(table)?;
+        self.0.version = VERSION_OWN;
+        Ok(self)
     }
 
     /// Whether the shapes are equal, ignoring the version of their files.
@@ -275,6 +286,9 @@ mod tests {
         for (name, published) in PUBLISHED.into_iter().filter(|(name, _)| *name != "SFNNv4") {
             for l1 in Architecture::widths() {
                 let shape = Shape { l1, ..published };
+                if shape.threat_inputs != ThreatInputs::None && !shape.has_whole_pairs() {
+                    continue;
+                }
                 let transformer = Some(shape.transformer_hash());
                 let found = Architecture::of_header(shape.version, shape.file_hash(), transformer);
                 assert_eq!(found.map(|found| found.0), Some(shape), "{name}, width {l1}");

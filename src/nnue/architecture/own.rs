@@ -6,6 +6,7 @@
 //! | word | meaning |
 //! |---|---|
 //! | features | the set's code: 0 HalfKP, 2 HalfKAv2_hm, 3 Chess768; plus 256 times the king buckets of our table |
+//! | | (255 for another table) |
 //! | | plus 65,536 times the attack inputs: 0 none, 1 attacks on enemies |
 //! | width | accumulator of one perspective |
 //! | activation | of the accumulators: 0 clipped ReLU, 1 its square divided by 128 (SCReLU), 2 pairwise products |
@@ -23,18 +24,25 @@
 //! engine runs these nets with the same code as all others. The error for an unsupported shape names the unsupported
 //! number.
 //!
+//! With 255 king buckets, 64 bytes follow the words: the king bucket of every square of the own king, from a1 to h8,
+//! after the board was oriented for Black ([`FeatureSet`](crate::nnue::features::FeatureSet)).
+//!
 //! Attack inputs require HalfKAv2_hm. They have rows of weights and piece-square values like pieces on squares, after
 //! these in both blocks; [`attack_inputs`](crate::nnue::features::attack_inputs) numbers them.
 
 use std::ops::RangeInclusive;
+use std::sync::OnceLock;
 
 use super::{Activation, Architecture, Shape, ThreatInputs, Topology, VERSION_OWN, WIDTH_STEP};
 use crate::nnue::error::UnsupportedShape;
-use crate::nnue::features::Features;
 use crate::nnue::features::attack_inputs::AttackInputs;
+use crate::nnue::features::{Features, TABLE};
 
 /// Number of shape words after the description.
 pub const WORDS: usize = 6;
+
+/// Number of bytes of a table of king buckets after the words.
+pub(crate) const TABLE_SIZE: usize = 64;
 
 /// Number of values in the shape words.
 const NUMBERS: usize = 9;
@@ -93,12 +101,16 @@ const ALL: &[Features] = &[
 /// The outputs in the place of hidden layers that a net does not have.
 pub(super) const DIRECT: [usize; 2] = [0, 0];
 
+/// The hidden layers without a skip connection: 8, 16 or 32 outputs each, or none.
+const HIDDEN: &[[usize; 2]] =
+    &[DIRECT, [8, 8], [8, 16], [8, 32], [16, 8], [16, 16], [16, 32], [32, 8], [32, 16], [32, 32]];
+
 /// All families. A shape belongs to one at most.
 const FAMILIES: [Family; 3] = [
     Family {
         features: ALL,
         activations: &[Activation::Crelu, Activation::Screlu],
-        hidden: &[DIRECT, [8, 32], [16, 32], [32, 32]],
+        hidden: HIDDEN,
         buckets: 1..=16,
         psqt: 0,
     },
@@ -176,25 +188,43 @@ pub(super) fn from_words(wanted: [u32; WORDS]) -> Result<Architecture, Unsupport
     from_numbers(unpacked(wanted))
 }
 
+/// Whether a table of king buckets follows the words.
+pub(crate) fn has_table([features, ..]: &[u32; WORDS]) -> bool {
+    features / RADIX % RADIX == TABLE
+}
+
+/// The words without a table of king buckets.
+pub(crate) fn without_table([features, others @ ..]: [u32; WORDS]) -> [u32; WORDS] {
+    let [a, b, c, d, e] = others;
+    [features - RADIX * TABLE, a, b, c, d, e]
+}
+
 /// The architecture of our own format with the numbers of `shape`.
 pub(super) fn like(shape: &Shape) -> Result<Architecture, UnsupportedShape> {
-    from_numbers(numbers(shape))
+    let base = from_numbers(numbers(&Shape { features: shape.features.without_table(), ..*shape }))?;
+    Ok(Architecture(Shape { features: shape.features, ..*base }))
+}
+
+/// The numbers of all architectures of the smallest width; every width has the same shapes.
+fn all_numbers() -> &'static [[u32; NUMBERS]] {
+    static ALL: OnceLock<Vec<[u32; NUMBERS]>> = OnceLock::new();
+    ALL.get_or_init(|| of_width(WIDTH_STEP).map(|own| numbers(&own)).collect())
 }
 
 fn from_numbers(wanted: [u32; NUMBERS]) -> Result<Architecture, UnsupportedShape> {
-    // Every width has the same shapes, so the others need not be listed.
-    let is_width = Architecture::widths().any(|l1| l1 as u32 == wanted[WIDTH]);
-    let l1 = if is_width { wanted[WIDTH] as usize } else { WIDTH_STEP };
-    if let Some(own) = of_width(l1).find(|own| numbers(own) == wanted) {
+    let is_same = |found: &[u32; NUMBERS], i: usize| i == WIDTH || found[i] == wanted[i];
+    let l1 = Architecture::widths().find(|&l1| l1 as u32 == wanted[WIDTH]);
+    let at = all_numbers().iter().position(|found| (0..NUMBERS).all(|i| is_same(found, i)));
+    if let Some(own) = l1.zip(at).and_then(|(l1, at)| of_width(l1).nth(at)) {
         return Ok(own);
     }
-    let mut candidates: Vec<_> = of_width(l1).map(|found| numbers(&found)).collect();
+    let mut candidates = all_numbers().to_vec();
     for (i, &found) in wanted.iter().enumerate() {
         let mut supported: Vec<u32> = candidates.iter().map(|numbers| numbers[i]).collect();
         if i == WIDTH {
             supported = Architecture::widths().map(|l1| l1 as u32).collect();
         }
-        candidates.retain(|numbers| numbers[i] == found);
+        candidates.retain(|numbers| is_same(numbers, i));
         if !supported.contains(&found) {
             supported.sort_unstable();
             supported.dedup();
@@ -223,15 +253,15 @@ mod tests {
         }
         for (wanted, word, value, name) in [
             (half_kp, 0, 1, "features 1; this engine supports 0, 2 or 3"),
-            (half_kp, 1, 100, "width 100; this engine supports multiples of 64 up to 3072"),
-            (pairwise, 1, 3136, "width 3136; this engine supports multiples of 64 up to 3072"),
-            (pairwise, 1, 0, "width 0; this engine supports multiples of 64 up to 3072"),
+            (half_kp, 1, 100, "width 100; this engine supports multiples of 32 up to 3072"),
+            (pairwise, 1, 3136, "width 3136; this engine supports multiples of 32 up to 3072"),
+            (pairwise, 1, 0, "width 0; this engine supports multiples of 32 up to 3072"),
             (half_kp, 2, 3, "activation 3; this engine supports 0, 1 or 2"),
             (half_kp, 2, 2, "first layer 32; this engine supports 0"),
             (half_kp, 3, 7, "first layer 7; this engine supports 0, 8, 16 or 32"),
             (pairwise, 3, 8, "first layer 8; this engine supports 0 or 16"),
             (direct, 4, 32, "second layer 32; this engine supports 0"),
-            (half_kp, 4, 16, "second layer 16; this engine supports 32"),
+            (half_kp, 4, 7, "second layer 7; this engine supports 8, 16 or 32"),
             (half_kp, 5, 17, "buckets 17; this engine supports 1 to 16"),
             (pairwise, 0, 2 + 256 * 5, "king buckets 5; this engine supports 0, 1, 4, 8 or 16"),
             (pairwise, 0, 2 + 256 * 8 + 4 * 65_536, "attack inputs 4; this engine supports 0 or 1"),
@@ -250,7 +280,7 @@ mod tests {
     #[test]
     fn words_and_hashes_identify_every_architecture() {
         let (mut seen, mut hashed) = (HashSet::new(), HashSet::new());
-        for own in Architecture::own(&[64, 128, 256, 1024, 3072]) {
+        for own in Architecture::own(&[32, 64, 96, 256, 1024, 3072]) {
             assert!(seen.insert(words(&own)), "{own:?}");
             assert_eq!(from_words(words(&own)), Ok(own));
             let hashes = (own.file_hash(), own.buckets);

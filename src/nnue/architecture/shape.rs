@@ -8,10 +8,11 @@ use crate::board::AttackKinds;
 use crate::nnue::features::Features;
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::features::threat_inputs::ThreatInputs;
+use crate::nnue::paired::COLUMNS;
 use crate::nnue::version::VERSION_OWN;
 
-/// Widths of accumulators are multiples of this number.
-pub(crate) const WIDTH_STEP: usize = 64;
+/// Widths of accumulators are multiples of this number: 32 numbers of 16 bits are a cache line.
+pub(crate) const WIDTH_STEP: usize = 32;
 
 /// Maximum width of an accumulator.
 pub(crate) const MAX_WIDTH: usize = 3072;
@@ -156,6 +157,11 @@ impl Shape {
             AttackInputs::None => self.threat_inputs.set().kinds(),
             attacks => attacks.kinds(),
         }
+    }
+
+    /// Whether rows of bytes can have the layout of [`paired`](crate::nnue::paired), whose blocks have 64 columns.
+    pub(in crate::nnue) const fn has_whole_pairs(&self) -> bool {
+        self.l1.is_multiple_of(COLUMNS)
     }
 
     /// Number of rows of weights for pieces on squares and attack inputs.

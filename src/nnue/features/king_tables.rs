@@ -4,6 +4,10 @@
 //! refresh. The tables are finest on the first two ranks, where kings stand in most positions.
 // CITE: mirrored tables of king buckets are common in engines that train their own nets; the tables are ours.
 
+use std::sync::Mutex;
+
+use thiserror::Error;
+
 use super::FeatureSet;
 use super::halfka::HALF_KAV2_HM;
 
@@ -72,6 +76,74 @@ pub(super) const ONE: FeatureSet = FeatureSet {
     kings: 1,
     ..HALF_KAV2_HM
 };
+
+/// What is wrong with a table of king buckets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum BadTable {
+    /// A number is missing below the largest one.
+    #[error("no square has king bucket {missing}, although one has {largest}: number the buckets from 0 without gaps")]
+    Gap {
+        /// The smallest number that no square has.
+        missing: u8,
+        /// The largest number.
+        largest: u8,
+    },
+    /// The features mirror the board, but the table is not symmetric.
+    #[error(
+        "{left} has king bucket {of_left} and {right} has {of_right}, but these features mirror the board if the king \
+         is on the files a to d, so both must have the same"
+    )]
+    Asymmetric {
+        /// The square on the files a to d.
+        left: shakmaty::Square,
+        /// Its mirror image.
+        right: shakmaty::Square,
+        /// The bucket of `left`.
+        of_left: u8,
+        /// The bucket of `right`.
+        of_right: u8,
+    },
+}
+
+/// Checks a table of king buckets for the features of `base`.
+pub(super) fn check(base: &FeatureSet, table: &[u8; 64]) -> Result<(), BadTable> {
+    let largest = table.iter().copied().max().unwrap_or(0);
+    if let Some(missing) = (0..largest).find(|bucket| !table.contains(bucket)) {
+        return Err(BadTable::Gap { missing, largest });
+    }
+    let lefts = shakmaty::Square::ALL.into_iter().filter(|square| *square as usize % 8 < 4);
+    for left in lefts.filter(|_| base.mirrored) {
+        let right = left.flip_horizontal();
+        let [of_left, of_right] = [left, right].map(|square| table[square as usize]);
+        if of_left != of_right {
+            return Err(BadTable::Asymmetric { left, right, of_left, of_right });
+        }
+    }
+    Ok(())
+}
+
+/// The features of `base` with king buckets by a table. Every table is stored once and never freed: a process reads
+/// few.
+pub(super) fn by_table(base: &FeatureSet, table: &[u8; 64]) -> &'static FeatureSet {
+    static KNOWN: Mutex<Vec<&'static FeatureSet>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(found) = known.iter().find(|set| set.code == base.code && set.king_buckets == *table) {
+        return found;
+    }
+    let kings = 1 + usize::from(table.iter().copied().max().unwrap_or(0));
+    // CITE: the hash FNV-1a (Fowler, Noll and Vo) of 32 bits.
+    let hash = table.iter().fold(0x811C_9DC5_u32, |hash, &bucket| (hash ^ u32::from(bucket)).wrapping_mul(0x0100_0193));
+    let set = FeatureSet {
+        name: Box::leak(format!("{}/{kings} by table", base.name).into_boxed_str()),
+        hash: base.hash ^ hash,
+        king_buckets: *table,
+        kings,
+        ..*base
+    };
+    let set: &'static FeatureSet = Box::leak(Box::new(set));
+    known.push(set);
+    set
+}
 
 /// The bucket of every square, in the layout of [`FeatureSet::king_buckets`].
 const fn squares(table: &Table) -> [u8; 64] {

@@ -12,7 +12,7 @@ const KING: u8 = 5;
 ///
 /// Sets with a bucket for each king square require a refresh whenever the own king moves; those with fewer buckets only
 /// when the [`View`] changes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FeatureSet {
     /// The name in the descriptions of published nets.
     pub name: &'static str,

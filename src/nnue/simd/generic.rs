@@ -182,11 +182,11 @@ impl InputBuffer {
         // SAFETY: the caller guarantees the instructions. Each call writes a byte for each sum.
         unsafe {
             if activation == Activation::Screlu {
-                square::<I>(own, start);
-                square::<I>(other, start.add(half));
+                clip::<I, true>(own, start);
+                clip::<I, true>(other, start.add(half));
             } else {
-                clip::<I>(own, start);
-                clip::<I>(other, start.add(half));
+                clip::<I, false>(own, start);
+                clip::<I, false>(other, start.add(half));
             }
             self.padded(2 * half)
         }
@@ -251,7 +251,7 @@ unsafe fn multiply_halves<I: Isa, const WIDE: bool>(sums: &[i16], out: *mut u8) 
             let start = half - I::BYTES;
             multiply_block::<I, WIDE>(first.add(start), second.add(start), out.add(start));
         } else {
-            // Only a half of 32 columns is narrower than a register.
+            // Only halves of 16 and 48 columns are narrower than a register.
             for i in start..half {
                 let (a, b) = (*first.add(i), *second.add(i));
                 out.add(i).write(scalar::product(a, b, WIDE));
@@ -282,34 +282,41 @@ unsafe fn multiply<I: Isa, const WIDE: bool>(first: *const i16, second: *const i
     }
 }
 
-/// Clipped activation of an accumulator: i16 sums to bytes in 0..=127.
+/// Activation of an accumulator: i16 sums clipped to bytes in 0..=127, or `SQUARED` and divided by 128 (SCReLU).
+///
+/// # Safety
+/// The processor must have the instructions of `I`, and `out` room for as many bytes as `sums` has numbers.
 #[inline(always)]
-unsafe fn clip<I: Isa>(sums: &[i16], out: *mut u8) {
-    let mut start = 0;
-    while start < sums.len() {
-        // SAFETY: `BYTES` divides the width, so both i16 vectors and the byte vector are within bounds.
-        unsafe {
-            let low = I::load(sums.as_ptr().add(start).cast());
-            let high = I::load(sums.as_ptr().add(start + I::BYTES / 2).cast());
-            I::store(out.add(start), I::clip16(low, high));
+unsafe fn clip<I: Isa, const SQUARED: bool>(sums: &[i16], out: *mut u8) {
+    let (first, width) = (sums.as_ptr(), sums.len());
+    // SAFETY: `start + BYTES <= width` in every call, so both i16 vectors and the byte vector are within bounds.
+    unsafe {
+        let mut start = 0;
+        while start + I::BYTES <= width {
+            clip_block::<I, SQUARED>(first.add(start), out.add(start));
+            start += I::BYTES;
         }
-        start += I::BYTES;
+        if I::BYTES > WIDTH_STEP && start < width {
+            if width >= I::BYTES {
+                // The last block overlaps the one before.
+                clip_block::<I, SQUARED>(first.add(width - I::BYTES), out.add(width - I::BYTES));
+            } else {
+                let activation = if SQUARED { Activation::Screlu } else { Activation::Crelu };
+                scalar::transform(activation, sums, std::slice::from_raw_parts_mut(out, width));
+            }
+        }
     }
 }
 
-/// SCReLU activation of an accumulator: squares of the clipped sums, divided by 128.
+/// One register of bytes for [`clip`].
 #[inline(always)]
-unsafe fn square<I: Isa>(sums: &[i16], out: *mut u8) {
-    let mut start = 0;
-    while start < sums.len() {
-        // SAFETY: `BYTES` divides the width, so both i16 vectors and the byte vector are within bounds.
-        unsafe {
-            let low = I::load(sums.as_ptr().add(start).cast());
-            let high = I::load(sums.as_ptr().add(start + I::BYTES / 2).cast());
-            let bytes = I::clip16(I::product16(low, low), I::product16(high, high));
-            I::store(out.add(start), bytes);
-        }
-        start += I::BYTES;
+unsafe fn clip_block<I: Isa, const SQUARED: bool>(sums: *const i16, out: *mut u8) {
+    // SAFETY: the caller guarantees the instructions, two registers of i16 at `sums` and one of bytes at `out`.
+    unsafe {
+        let (low, high) = (I::load(sums.cast()), I::load(sums.add(I::BYTES / 2).cast()));
+        let bytes =
+            if SQUARED { I::clip16(I::product16(low, low), I::product16(high, high)) } else { I::clip16(low, high) };
+        I::store(out, bytes);
     }
 }
 
@@ -323,7 +330,8 @@ pub(super) unsafe fn first_layer<I: Isa, const OUT: usize>(layer: &Dense, input:
     let inputs = input.count;
     // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
     unsafe {
-        if I::BY_ROWS && OUT == 16 && inputs <= MAX_BY_ROWS && layer.shape().outputs == 16 {
+        let is_whole = inputs.is_multiple_of(I::BYTES);
+        if I::BY_ROWS && OUT == 16 && is_whole && inputs <= MAX_BY_ROWS && layer.shape().outputs == 16 {
             affine_by_rows::<I>(layer, &input.padded[..inputs])
         } else if inputs >= SPARSE_FROM {
             let mut sums = [I::splat(0); 8];
@@ -554,19 +562,30 @@ pub(super) unsafe fn output<I: Isa, const IN: usize>(layer: &Dense, input: &Byte
 pub(super) unsafe fn direct<I: Isa>(activation: Activation, direct: &Direct, own: &[i16], other: &[i16]) -> i32 {
     let units = if activation.is_pairwise() { own.len() / 2 } else { own.len() };
     assert!(own.len() == other.len() && own.len().is_multiple_of(WIDTH_STEP) && direct.weights().len() == 2 * units);
-    let weights = direct.weights().as_ptr();
+    let (of_own, of_other) = direct.weights().split_at(units);
     // SAFETY: the caller guarantees the instructions; the assertion checks the lengths.
-    let sum = unsafe {
-        let sums = direct_sums::<I>(activation, own, units, weights);
-        I::sum32(I::add32(sums, direct_sums::<I>(activation, other, units, weights.add(units))))
+    let mut sum = unsafe {
+        let sums = direct_sums::<I>(activation, own, units, of_own.as_ptr());
+        I::sum32(I::add32(sums, direct_sums::<I>(activation, other, units, of_other.as_ptr())))
     };
+    let rest = units - units % lanes16::<I>();
+    // Only 512 bits are more than the sixteen units that products of the narrowest parts of a width have.
+    if I::BYTES > WIDTH_STEP && rest < units {
+        sum = sum.wrapping_add(scalar::direct_sum(activation, own, of_own, rest));
+        sum = sum.wrapping_add(scalar::direct_sum(activation, other, of_other, rest));
+    }
     direct.bias().wrapping_add(sum) >> Direct::shift(activation)
 }
 
-/// The products of one side's units with their weights, added up in lanes.
+/// Numbers of 16 bits in a register.
+const fn lanes16<I: Isa>() -> usize {
+    I::BYTES / 2
+}
+
+/// The products of one side's units with their weights, added up in lanes, for all units that fill a register.
 ///
 /// # Safety
-/// The processor must have the instructions of `I`. There must be `units` weights, a multiple of 32.
+/// The processor must have the instructions of `I`. There must be `units` weights.
 #[inline(always)]
 unsafe fn direct_sums<I: Isa>(activation: Activation, sums: &[i16], units: usize, weights: *const i16) -> I::V {
     let first = sums.as_ptr();
@@ -575,7 +594,7 @@ unsafe fn direct_sums<I: Isa>(activation: Activation, sums: &[i16], units: usize
     unsafe {
         // One in each i16 lane: the factor of a clipped sum that is not squared.
         let (one, mut totals) = (I::splat(0x1_0001), I::splat(0));
-        for at in (0..units).step_by(I::BYTES / 2) {
+        for at in (0..units - units % lanes16::<I>()).step_by(lanes16::<I>()) {
             let a = I::load(first.add(at).cast());
             let b = match activation {
                 Activation::Crelu => one,

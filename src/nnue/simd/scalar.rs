@@ -49,20 +49,21 @@ pub fn forward(shape: &Shape, head: &Head, own: &[i16], other: &[i16]) -> i32 {
 
 /// The raw output of a net without hidden layers, see [`Direct`].
 pub fn direct(activation: Activation, direct: &Direct, own: &[i16], other: &[i16]) -> i32 {
+    let (of_own, of_other) = direct.weights().split_at(direct.weights().len() / 2);
+    let sum = direct_sum(activation, own, of_own, 0).wrapping_add(direct_sum(activation, other, of_other, 0));
+    direct.bias().wrapping_add(sum) >> Direct::shift(activation)
+}
+
+/// The products of one side's units, from number `first` on, with their weights, added up.
+pub(super) fn direct_sum(activation: Activation, sums: &[i16], weights: &[i16], first: usize) -> i32 {
     let clip = |sum: i16| i32::from(sum.clamp(0, 127));
-    let unit = |sums: &[i16], at: usize| match activation {
+    let unit = |at: usize| match activation {
         Activation::Crelu => clip(sums[at]),
         Activation::Screlu => clip(sums[at]) * clip(sums[at]),
         Activation::Pairwise | Activation::WidePairwise => clip(sums[at]) * clip(sums[sums.len() / 2 + at]),
     };
-    let units = if activation.is_pairwise() { own.len() / 2 } else { own.len() };
-    let mut sum = direct.bias();
-    for (sums, weights) in zip([own, other], direct.weights().chunks_exact(units)) {
-        for (at, &weight) in weights.iter().enumerate() {
-            sum = sum.wrapping_add(unit(sums, at) * i32::from(weight));
-        }
-    }
-    sum >> Direct::shift(activation)
+    let products = weights.iter().enumerate().skip(first).map(|(at, &weight)| unit(at) * i32::from(weight));
+    products.fold(0, i32::wrapping_add)
 }
 
 /// Activation of one perspective's accumulator. Writes one number per sum, or one product per pair of sums, to `out`.

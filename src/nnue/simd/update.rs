@@ -1,12 +1,13 @@
 //! Updates of accumulators, for the abstract instructions of [`Isa`]. As in `generic`, all functions are inlined into
 //! functions that enable the instructions.
 //!
-//! A width is a number of tiles of as many registers as keep the sums of a tile, and narrower tiles of [`WIDTH_STEP`]
-//! columns at the end. Within a tile all loops have constant trip counts, so that the sums stay in registers.
+//! A width is a number of tiles of as many registers as keep the sums of a tile, and narrower tiles of [`COLUMNS`]
+//! and [`WIDTH_STEP`] columns at the end. Within a tile all loops have constant trip counts, so that the sums stay in
+//! registers.
 
 use super::generic::{Isa, width};
 use crate::nnue::architecture::WIDTH_STEP;
-use crate::nnue::paired::{UPPER_OFFSET, excess, lower_column};
+use crate::nnue::paired::{COLUMNS, UPPER_OFFSET, excess, lower_column};
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
 /// See [`Kernels::update`](super::Kernels::update). The most common lengths of the lists have specialised code.
@@ -51,15 +52,18 @@ unsafe fn apply<I: Isa>(
     // the stores of all callers, and split the register.
     *psqt = rows.psqt_after(*from.psqt(), added, removed);
     let mut start = 0;
-    // SAFETY: `start + registers * lanes <= width` in both loops, because the width is a whole number of steps.
+    // SAFETY: `start + registers * lanes <= width` in every call, because the width is a whole number of steps.
     unsafe {
         while start + tile * lanes <= width {
             add_tile::<I>(start, tile, rows, before, after, added, removed);
             start += tile * lanes;
         }
-        while start < width {
+        while start + COLUMNS <= width {
+            add_tile::<I>(start, COLUMNS / lanes, rows, before, after, added, removed);
+            start += COLUMNS;
+        }
+        if start < width {
             add_tile::<I>(start, WIDTH_STEP / lanes, rows, before, after, added, removed);
-            start += WIDTH_STEP;
         }
     }
 }
@@ -127,16 +131,17 @@ pub(super) unsafe fn update_all<I: Isa, const L1: usize>(
     // the upper columns of one register of words.
     let pairs = if I::BYTES == 64 { 8 } else { 4 };
     let mut start = 0;
+    assert!(width.is_multiple_of(COLUMNS), "paired rows have whole blocks of columns");
     // SAFETY: the caller guarantees the instructions. `start + pairs * BYTES <= width` in both loops, because the width
-    // is a whole number of steps of 64 columns.
+    // is a whole number of blocks of columns.
     unsafe {
         while start + pairs * I::BYTES <= width {
             update_tile::<I>(start, pairs, rows, before, after, changes);
             start += pairs * I::BYTES;
         }
         while start < width {
-            update_tile::<I>(start, WIDTH_STEP / I::BYTES, rows, before, after, changes);
-            start += WIDTH_STEP;
+            update_tile::<I>(start, COLUMNS / I::BYTES, rows, before, after, changes);
+            start += COLUMNS;
         }
     }
 }

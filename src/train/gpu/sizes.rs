@@ -320,6 +320,7 @@ fn is_supported(shape: &Architecture) -> bool {
         && shape.psqt == shape.buckets
         && WIDTHS.contains(&shape.l1)
         && shape.attacks == AttackInputs::None
+        && shape.features.table().is_none()
 }
 
 /// Returns every shape that a card can train.

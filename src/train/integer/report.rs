@@ -41,6 +41,9 @@ struct UnitCounts {
     saturated: usize,
 }
 
+/// Ranges of the histogram of a layer's values.
+const RANGES: usize = 8;
+
 /// Activity of the units of a layer.
 #[derive(Clone, Debug)]
 pub struct LayerReport {
@@ -48,6 +51,8 @@ pub struct LayerReport {
     /// Maximum value of a unit.
     max: u8,
     counts: Vec<UnitCounts>,
+    /// Numbers of values above 0, by equal ranges.
+    histogram: [usize; RANGES],
     positions: usize,
 }
 
@@ -107,7 +112,7 @@ impl ExportReport {
 
 impl LayerReport {
     fn new(name: &'static str, max: u8) -> Self {
-        Self { name, max, counts: Vec::new(), positions: 0 }
+        Self { name, max, counts: Vec::new(), histogram: [0; RANGES], positions: 0 }
     }
 
     fn add(&mut self, units: &[u8]) {
@@ -116,7 +121,17 @@ impl LayerReport {
             count.active += usize::from(unit > 0);
             count.saturated += usize::from(unit == self.max);
         }
+        for &unit in units.iter().filter(|unit| **unit > 0) {
+            let range = usize::from(unit - 1) * RANGES / usize::from(self.max);
+            self.histogram[range.min(RANGES - 1)] += 1;
+        }
         self.positions += 1;
+    }
+
+    /// The values above 0 by eighths of the range, in per cent.
+    fn eighths(&self) -> String {
+        let all = self.histogram.iter().sum::<usize>().max(1);
+        self.histogram.map(|count| format!("{:.0}", 100.0 * count as f64 / all as f64)).join(" ")
     }
 
     /// Number of units that were always 0.
@@ -137,8 +152,9 @@ impl LayerReport {
     }
 }
 
-impl fmt::Display for ExportReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl ExportReport {
+    /// Writes what was measured on the positions.
+    fn write_measured(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
             "float versus integer on {} positions: mean {:.2}, worst {:.1} units (mean |value| {:.0})",
@@ -157,6 +173,16 @@ impl fmt::Display for ExportReport {
                 layer.dead(),
                 layer.stuck()
             )?;
+            writeln!(f, "{:<12} active values by eighths of the range: {} %", "", layer.eighths())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ExportReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.positions > 0 {
+            self.write_measured(f)?;
         }
         let (low, high) = (self.transformer_range.start(), self.transformer_range.end());
         write!(

@@ -13,8 +13,8 @@ use crate::train::model::shapes::{
 use crate::train::model::{Model, psqt};
 
 /// Dequantises a net into a model of `architecture`, which may have more king buckets: each takes the rows of the net's
-/// bucket that contains it, so that the model computes the same values. The factor row of a piece is the mean of its
-/// rows over the king buckets, so that their common part is still trained in one place.
+/// bucket that contains it, so that the model computes the same values. The factor row of a piece, if there is one, is
+/// the mean of its rows over the king buckets, so that their common part is still trained in one place.
 ///
 /// # Panics
 /// Panics if the shapes differ in anything else, or the buckets are not parts of the net's
@@ -32,10 +32,8 @@ pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> M
         let (real, factor) = block.split_at_mut(factor(architecture.features) * l1);
         for (king, real) in real.chunks_exact_mut(l1).enumerate() {
             let row = &weights[sources.row(king, piece_row) * l1..][..l1];
-            for ((real, factor), &weight) in real.iter_mut().zip(factor.iter_mut()).zip(row) {
-                *real = f32::from(weight) / ACTIVATION_ONE;
-                *factor += *real / sources.kings() as f32;
-            }
+            real.iter_mut().zip(row).for_each(|(real, &weight)| *real = f32::from(weight) / ACTIVATION_ONE);
+            factor.iter_mut().zip(&*real).for_each(|(factor, real)| *factor += real / sources.kings() as f32);
         }
         for real in real.chunks_exact_mut(l1) {
             real.iter_mut().zip(&*factor).for_each(|(real, factor)| *real -= factor);

@@ -2,7 +2,9 @@
 //! both.
 //!
 //! The rows of pieces on squares come first, in blocks: for each piece row its real rows, one per king bucket, and last
-//! the factor row that they share. The rows of attack inputs follow. They do not depend on the king and have no factor
+//! the factor row that they share. Sets with one king bucket and no mirroring have no factor row.
+//!
+//! The rows of attack inputs follow. They do not depend on the king and have no factor
 //! row.
 //!
 //! *Active rows* are numbered in another order, that of the positions' features and of a file: the piece rows of the
@@ -23,6 +25,8 @@ pub struct RowLayout {
     pub piece_rows: usize,
     /// Rows of attack inputs.
     pub attack_rows: usize,
+    /// Whether the rows of a block share a factor row.
+    pub has_factor: bool,
 }
 
 /// What an active row stands for.
@@ -43,12 +47,19 @@ impl RowLayout {
     /// Returns the layout of a table with entries of `width` numbers.
     pub fn new(architecture: Architecture, width: usize) -> Self {
         let set = architecture.features.set();
-        Self { width, kings: set.kings, piece_rows: set.piece_rows(), attack_rows: architecture.attacks.rows() }
+        Self {
+            width,
+            kings: set.kings,
+            piece_rows: set.piece_rows(),
+            attack_rows: architecture.attacks.rows(),
+            // Mirrored sets with one bucket keep theirs: graphics cards train these, and checkpoints have it.
+            has_factor: set.kings > 1 || set.mirrored,
+        }
     }
 
-    /// Numbers of a block: one entry per king bucket and, last, that of the factor row.
+    /// Numbers of a block: one entry per king bucket and, last, that of the factor row if there is one.
     pub fn block(self) -> usize {
-        (self.kings + 1) * self.width
+        (self.kings + usize::from(self.has_factor)) * self.width
     }
 
     /// Numbers of all blocks, before those of attack inputs.
@@ -87,7 +98,8 @@ impl RowLayout {
         match self.active_row(row) {
             ActiveRow::Piece { king, piece_row } => {
                 let block = piece_row * self.block();
-                (entry(block + king * self.width), Some(entry(block + self.kings * self.width)))
+                let factor = self.has_factor.then(|| entry(block + self.kings * self.width));
+                (entry(block + king * self.width), factor)
             }
             ActiveRow::Attack(attack) => (entry(self.blocks() + attack * self.width), None),
         }
@@ -114,12 +126,12 @@ pub fn layout(architecture: Architecture) -> RowLayout {
     RowLayout::new(architecture, architecture.l1)
 }
 
-/// Floats of a block: one row per king bucket and, last, the factor row, each `l1` wide.
+/// Floats of a block: one row per king bucket and, last, the factor row if there is one, each `l1` wide.
 pub fn block(architecture: Architecture) -> usize {
     layout(architecture).block()
 }
 
-/// Index of the factor row in its block.
+/// Index of the factor row in its block; the number of rows if there is none.
 pub fn factor(features: Features) -> usize {
     features.set().kings
 }
@@ -133,12 +145,14 @@ pub fn zeros(architecture: Architecture) -> Table {
     zeroed_slice_or_abort(layout(architecture).len())
 }
 
-/// Returns initial weights: factor rows uniform within `span`, real rows and those of attack inputs zero.
+/// Returns initial weights: the last row of each block, which is the factor row if there is one, uniform within `span`;
+/// the other rows and those of attack inputs zero.
 pub fn initial(rng: &mut SplitMix64, architecture: Architecture, span: f32) -> Table {
     let mut table = zeros(architecture);
     let blocks = &mut table[..layout(architecture).blocks()];
     for block in blocks.chunks_exact_mut(block(architecture)) {
-        for weight in &mut block[factor(architecture.features) * architecture.l1..] {
+        let last = block.len() - architecture.l1;
+        for weight in &mut block[last..] {
             *weight = span * uniform(rng);
         }
     }

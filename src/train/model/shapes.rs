@@ -59,7 +59,7 @@ pub fn kind(features: Features) -> Features {
     FEATURES.iter().find(same).map_or(features, |&(_, of)| of)
 }
 
-/// Returns the trainable shapes as text: `HalfKP or HalfKAv2_hm of a width that is a multiple of 64 up to 3072`.
+/// Returns the trainable shapes as text: `HalfKP or HalfKAv2_hm of a width that is a multiple of 32 up to 3072`.
 pub fn names() -> String {
     let sets = FEATURES.map(|(_, features)| features);
     format!("{} of a width that is {}", list(&sets), width_names())
@@ -97,13 +97,22 @@ pub fn for_tests() -> impl Iterator<Item = Architecture> {
         of(HalfKav2Hm1, 512, Pairwise, [0, 0], 2),
         of(Chess768, 64, Screlu, [0, 0], 1),
         of(Chess768, 192, Screlu, [8, 32], 2),
-        skip(HalfKav2Hm1, 320),
+        of(Chess768, 32, Screlu, [0, 0], 1),
+        of(Chess768, 32, Crelu, [8, 16], 1),
+        of(HalfKp, 96, Screlu, [32, 8], 2),
+        of(Chess768, 96, Pairwise, [0, 0], 1),
+        skip(HalfKav2Hm1, 32),
+        skip(HalfKav2Hm1, 352),
         skip(HalfKav2Hm4, 256),
         skip(HalfKav2Hm1, 512),
         skip(HalfKav2Hm8, 1024),
         skip(HalfKav2Hm1, 1536),
     ];
-    plain.into_iter().chain(with_attacks)
+    let table = std::array::from_fn(|square| u8::from(square >= 16) + u8::from(square % 8 > 3));
+    let by_table = of(Chess768, 64, Crelu, [0, 0], 1).with_king_table(&table).expect("a possible table");
+    let narrow = skip(HalfKav2Hm1, 96).with_attacks(AttackInputs::ToEnemy);
+    let others = [by_table, narrow.expect("a shape with attack inputs")];
+    plain.into_iter().chain(with_attacks).chain(others)
 }
 
 // Outputs of the first dense layer in a net with a skip connection: squares, clipped sums, and the skip output.
@@ -206,6 +215,6 @@ mod tests {
             assert_eq!(name, activation.to_string());
         }
         assert!(all.iter().all(|shape| ACTIVATIONS.iter().any(|&(_, of)| of == shape.activation)));
-        assert_eq!(names(), "HalfKP, HalfKAv2_hm or Chess768 of a width that is a multiple of 64 up to 3072");
+        assert_eq!(names(), "HalfKP, HalfKAv2_hm or Chess768 of a width that is a multiple of 32 up to 3072");
     }
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::events::LogKind;
-use super::shape::{Layers, Preset};
+use super::shape::{KingBuckets, Layers, Preset};
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture, Features};
 use crate::train::model::shapes;
@@ -157,8 +157,10 @@ settings! {
         #[arg(value_parser = shapes::features())]
         features: Features = Features::HalfKp, "that of the shape";
         /// Buckets of own king squares with half-kav2-hm: 1, 4, 8 or 16 from a mirrored table, or 32, one for each
-        /// mirrored pair. Fewer buckets train each row more often and give a smaller file
-        king_buckets: usize = 0, "that of the shape";
+        /// mirrored pair. With any features: a table of 64 numbers from a1 to h8, as `0,0,1,...` or as a file. Fewer
+        /// buckets train each row more often and give a smaller file
+        #[arg(value_name = "BUCKETS")]
+        king_buckets: KingBuckets = KingBuckets::Number(0), "that of the shape";
         /// Width of an accumulator
         #[arg(help = width_help())]
         l1: usize = Architecture::HALF_KP.l1;
@@ -166,8 +168,8 @@ settings! {
         /// one output of the first layer
         #[arg(value_parser = shapes::activations())]
         activation: Activation = Activation::Crelu, "that of the shape";
-        /// Outputs of the two hidden layers: 8,32, 16,32 or 32,32, with pairwise products 16,32; or none, for weights
-        /// of 16 bits from the accumulators to the output
+        /// Outputs of the two hidden layers, 8, 16 or 32 each, such as 16,32; with pairwise products 16,32; or none,
+        /// for weights of 16 bits from the accumulators to the output
         #[arg(value_name = "LAYERS")]
         layers: Layers = Layers::Usual, "that of the shape";
         /// Piece-square outputs that bypass the layers, one for each of eight buckets

@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::checkpoint;
 use super::config::{Config, Overrides};
 use super::outputs::beside;
-use crate::nnue::{Activation, Architecture, Features, Network};
+use crate::nnue::{Activation, Architecture, Features, Network, Shape, ThreatInputs, Topology};
 use crate::train::model::shapes;
+use crate::util::encoding::read_text;
 use crate::util::text::Shown as _;
 
 /// A shape by name.
@@ -46,8 +47,81 @@ pub enum Layers {
     Two(usize, usize),
 }
 
-/// All hidden layers of trainable nets.
-const LAYERS: [[usize; 2]; 4] = [[0, 0], [8, 32], [16, 32], [32, 32]];
+/// The king buckets of a net.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(into = "BucketsInFile", try_from = "BucketsInFile")]
+pub enum KingBuckets {
+    /// Those of the features with this number of buckets; 0 for a bucket for each king square
+    Number(usize),
+    /// The bucket of every square from a1 to h8, from the own side's view
+    Table([u8; 64]),
+}
+
+/// King buckets in a settings file or a checkpoint.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum BucketsInFile {
+    Number(usize),
+    Table(Vec<u8>),
+    Text(String),
+}
+
+impl From<KingBuckets> for BucketsInFile {
+    fn from(buckets: KingBuckets) -> Self {
+        match buckets {
+            KingBuckets::Number(number) => Self::Number(number),
+            KingBuckets::Table(_) => Self::Text(buckets.to_string()),
+        }
+    }
+}
+
+impl TryFrom<BucketsInFile> for KingBuckets {
+    type Error = String;
+
+    fn try_from(buckets: BucketsInFile) -> Result<Self, String> {
+        match buckets {
+            BucketsInFile::Number(number) => Ok(Self::Number(number)),
+            BucketsInFile::Table(numbers) => Self::of_table(&numbers),
+            BucketsInFile::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl KingBuckets {
+    fn of_table(numbers: &[u8]) -> Result<Self, String> {
+        let wrong = || format!("a table of king buckets has 64 numbers, but this one has {}", numbers.len());
+        numbers.try_into().map(Self::Table).map_err(|_| wrong())
+    }
+}
+
+impl fmt::Display for KingBuckets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Table(table) => f.write_str(&table.map(|bucket| bucket.to_string()).join(",")),
+        }
+    }
+}
+
+impl FromStr for KingBuckets {
+    type Err = String;
+
+    /// Reads a number, a table, or a table from the file of that name.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(number) = text.trim().parse() {
+            return Ok(Self::Number(number));
+        }
+        let is_list = text.chars().all(|c| c.is_ascii_digit() || c == ',' || c.is_whitespace());
+        let read = |path: &str| {
+            let wrong = |reason| format!("neither a number, a table of 64 numbers, nor a file with one: {reason}");
+            read_text(Path::new(path)).map_err(wrong)
+        };
+        let table = if is_list { text.to_owned() } else { read(text)? };
+        let words = table.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
+        let number = |word: &str| word.parse().map_err(|_| format!("{word:?} is not a king bucket from 0 to 63"));
+        Self::of_table(&words.map(number).collect::<Result<Vec<u8>, _>>()?)
+    }
+}
 
 impl Layers {
     /// Returns the layers with these outputs; zeros stand for none.
@@ -161,15 +235,28 @@ pub fn base(settings: &Overrides, resume: bool, init: Option<&Path>) -> Result<A
 pub fn read_net(path: &Path) -> Result<(Network, Architecture)> {
     let net =
         Network::from_file(path).with_context(|| format!("{} is neither a checkpoint nor a net", path.shown()))?;
-    let Some(architecture) = net.architecture().trained() else {
+    let shape = net.architecture();
+    let Some(architecture) = shape.trained() else {
         bail!(
-            "{} is {}, which cannot be trained; trainable shapes: {}",
+            "{} is {shape}, which cannot be trained, because {}; trainable shapes: {}",
             path.shown(),
-            net.architecture(),
+            obstacle(shape),
             shapes::names()
         );
     };
     Ok((net, architecture))
+}
+
+/// The part of a published shape that the trainer lacks.
+fn obstacle(shape: &Shape) -> String {
+    if shape.threat_inputs != ThreatInputs::None {
+        return format!("it has threat inputs ({})", shape.threat_inputs);
+    }
+    match shape.topology {
+        _ if shape.features == Features::HalfKav2 => format!("its features, {}, are not mirrored", shape.features),
+        Topology::Skip { squares: false } => "its second layer has no squares of the first one's outputs".to_owned(),
+        _ => format!("it has piece-square values with layers {}", Layers::of(shape.hidden)),
+    }
 }
 
 impl Overrides {
@@ -185,13 +272,14 @@ impl Config {
     /// Returns these settings with another shape.
     pub fn with_shape(self, shape: Architecture) -> Self {
         let features = shapes::kind(shape.features);
-        let (_, king_buckets) = shape.features.code();
+        let (_, number) = shape.features.code();
+        let number = KingBuckets::Number(number as usize);
         let layers = Layers::of(shape.hidden);
         // So that a setting of the activation alone takes the usual layers with it.
         let is_usual = layers.hidden(shape.activation) == Layers::Usual.hidden(shape.activation);
         Self {
             features,
-            king_buckets: king_buckets as usize,
+            king_buckets: shape.features.table().copied().map_or(number, KingBuckets::Table),
             l1: shape.l1,
             activation: shape.activation,
             layers: if is_usual { Layers::Usual } else { layers },
@@ -226,7 +314,9 @@ impl Config {
                         .iter()
                         .any(|&(n, psqt)| of(features, self.l1, activation, hidden, n, psqt).is_ok())
                 };
-                let choices: Vec<Layers> = LAYERS.into_iter().filter(is_possible).map(Layers::of).collect();
+                let outputs = || [0, 8, 16, 32].into_iter();
+                let all = outputs().flat_map(|first| outputs().map(move |second| [first, second]));
+                let choices: Vec<Layers> = all.filter(is_possible).map(Layers::of).collect();
                 let choices = choices.iter().map(|layers| layers.to_string()).collect::<Vec<_>>().join(" or ");
                 bail!("layers is {layers}, but must be {choices} with {features} and activation {activation}")
             }
@@ -249,10 +339,12 @@ impl Config {
 
     /// Returns the features with the configured king buckets.
     fn king_features(&self) -> Result<Features> {
-        let (features, kings) = (self.features, self.king_buckets);
-        if kings == 0 {
-            return Ok(features);
-        }
+        let features = self.features;
+        let kings = match self.king_buckets {
+            KingBuckets::Number(0) => return Ok(features),
+            KingBuckets::Number(kings) => kings,
+            KingBuckets::Table(table) => return features.with_table(&table).context("king-buckets has a wrong table"),
+        };
         let Some(found) = features.with_king_buckets(kings) else {
             let mut choices = features.king_buckets();
             choices.reverse();
@@ -283,6 +375,66 @@ mod tests {
             // The settings describe the shape completely.
             assert_eq!(Config::default().with_shape(*shape).architecture().ok(), Some(*shape));
         }
+    }
+
+    #[test]
+    fn refusals_name_the_part_that_cannot_be_trained() {
+        let reasons: Vec<String> =
+            Architecture::published().filter(|shape| shape.trained().is_none()).map(|shape| obstacle(&shape)).collect();
+        assert_eq!(
+            reasons,
+            [
+                "its features, HalfKAv2, are not mirrored",
+                "it has piece-square values with layers 8,32",
+                "it has threat inputs (FullThreats)",
+                "it has threat inputs (FullThreats + PP_3Wide)",
+                "its second layer has no squares of the first one's outputs",
+            ]
+        );
+    }
+
+    #[test]
+    fn king_buckets_are_a_number_a_table_or_a_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("kings.txt");
+        let table: [u8; 64] = std::array::from_fn(|square| (square / 32) as u8);
+        let lines: Vec<String> =
+            table.chunks(8).map(|rank| format!("{rank:?}").replace(['[', ']', ','], " ")).collect();
+        std::fs::write(&path, lines.join("\n")).expect("the file is written");
+        let list = table.map(|bucket| bucket.to_string()).join(",");
+        assert_eq!(list.parse(), Ok(KingBuckets::Table(table)));
+        assert_eq!(path.to_str().expect("a name").parse(), Ok(KingBuckets::Table(table)));
+        assert_eq!("8".parse(), Ok(KingBuckets::Number(8)));
+        assert_eq!(KingBuckets::Table(table).to_string(), list);
+        let error = |text: &str| text.parse::<KingBuckets>().expect_err("no king buckets");
+        assert_eq!(error("0,1,2"), "a table of king buckets has 64 numbers, but this one has 3");
+        assert_eq!(error("0,300"), "\"300\" is not a king bucket from 0 to 63");
+        assert!(error("no-such-file").starts_with("neither a number, a table of 64 numbers, nor a file"));
+        // In a settings file and in a checkpoint.
+        let settings = format!("features = 'chess768'\nking-buckets = [{list}]");
+        let settings: Overrides = toml::from_str(&settings).expect("settings");
+        let config = settings.resolved(Preset::Sf12.architecture());
+        let shape = config.architecture().expect("a shape");
+        assert_eq!((shape.features.set().kings, shape.features.table()), (2, Some(&table)));
+        let json = serde_json::to_string(&config).expect("JSON");
+        assert_eq!(serde_json::from_str::<Config>(&json).expect("settings"), config);
+        assert_eq!(Config::default().with_shape(shape).architecture().ok(), Some(shape));
+        assert_eq!(shape.trained(), Some(shape));
+        let mirrored = settings.or(Overrides { features: Some(Features::HalfKav2Hm), ..Overrides::default() });
+        assert_eq!(mirrored.king_buckets, Some(KingBuckets::Table(table)));
+    }
+
+    #[test]
+    fn asymmetric_table_is_refused_for_mirrored_features() {
+        let settings = |features: &str| {
+            let table = (0..64).map(|square| if square == 3 { "1" } else { "0" }).collect::<Vec<_>>().join(",");
+            toml::from_str::<Overrides>(&format!("features = '{features}'\nking-buckets = '{table}'"))
+                .expect("settings")
+        };
+        let shape_of = |features| settings(features).resolved(Preset::Sf12.architecture()).architecture();
+        assert!(shape_of("chess768").is_ok());
+        let error = format!("{:#}", shape_of("half-kav2-hm").expect_err("an asymmetric table"));
+        assert!(error.starts_with("king-buckets has a wrong table: d1 has king bucket 1 and e1 has 0"), "{error}");
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl StackGradient {
             }
         }
         add(&mut total.l1_bias[units], &self.upper.l1_bias);
-        let units = HIDDEN * number..HIDDEN * (number + 1);
+        let units = second.outputs * number..second.outputs * (number + 1);
         let weights = &mut total.l2_weight[second.inputs * units.start..second.inputs * units.end];
         let rows = weights.chunks_exact_mut(second.inputs);
         rows.zip(&self.upper.l2_weight).for_each(|(sums, row)| add(sums, row));
@@ -243,8 +243,8 @@ fn add(sums: &mut [f32], terms: &[f32]) {
     }
 }
 
-// Data of the dense layers after the first: 32 to 32 to 1, or 30 (squares and clipped units) to 32 to 1. The
-// arithmetic is in `simd`.
+// Data of the dense layers after the first: up to 32 to up to 32 to 1, or 30 (squares and clipped units) to 32 to 1.
+// The arithmetic is in `simd`.
 
 /// The parameters in the layouts of the kernels.
 #[derive(Clone, Debug, Default)]
@@ -262,14 +262,13 @@ pub struct UpperWeights {
 }
 
 impl UpperWeights {
-    /// Copies the parameters of stack `number`. Weights of inputs that the second layer lacks are zero.
+    /// Copies the parameters of stack `number`. Weights of inputs and outputs that the second layer lacks are zero.
     pub fn of(architecture: Architecture, dense: &DenseParameters, number: usize) -> Self {
-        let [_, LayerShape { inputs, .. }, _] = architecture.layers();
-        let units = HIDDEN * number..HIDDEN * (number + 1);
+        let [_, LayerShape { inputs, outputs }, _] = architecture.layers();
+        let units = outputs * number..outputs * (number + 1);
         let mut weights = Self { output_bias: dense.output_bias[number], ..Self::default() };
-        weights.l2_bias.copy_from_slice(&dense.l2_bias[units.clone()]);
-        let last = &dense.output_weight[units.clone()];
-        weights.output_weight.copy_from_slice(last);
+        weights.l2_bias[..outputs].copy_from_slice(&dense.l2_bias[units.clone()]);
+        weights.output_weight[..outputs].copy_from_slice(&dense.output_weight[units.clone()]);
         let second = &dense.l2_weight[inputs * units.start..inputs * units.end];
         let rows = second.chunks_exact(inputs);
         for (output, (to, from)) in weights.l2_weight.iter_mut().zip(rows).enumerate() {

@@ -9,6 +9,7 @@ use super::transformer::TransformerGradient;
 use crate::nnue::Architecture;
 use crate::train::model::dense::{DenseParameters, WEIGHTS};
 use crate::train::model::rows::{Table, factor, layout};
+use crate::train::model::shapes::ACTIVATION_ONE;
 use crate::train::model::{Model, rows};
 
 // CITE: Adam: Kingma and Ba (2015); decoupled weight decay: Loshchilov and Hutter (2019).
@@ -33,6 +34,9 @@ pub struct OptimiserSettings {
 const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
+
+/// The largest weight of an attack input: 127 in the net file.
+const BYTE_MAX: f32 = 127.0 / ACTIVATION_ONE;
 
 /// First and second moments of every parameter, and the number of steps.
 pub struct Moments {
@@ -83,11 +87,14 @@ impl Optimiser {
         let real_rate = rate * self.settings.real_rate;
         let attack_rate = rate * self.settings.attack_rate;
         let layout = layout(model.architecture);
+        // A row without a factor row moves as far as both together. MEASURED: with `rate` alone, the held-out loss of
+        // Chess768 128x2-1 after a million positions is 3 % higher.
+        let shared_rate = if layout.has_factor { rate } else { rate + real_rate };
         let block_step = BlockStep {
             kernels,
             architecture: model.architecture,
             real: adam_step(self.moments.steps, real_rate, real_rate * self.settings.real_decay),
-            factor: adam_step(self.moments.steps, rate, rate * self.settings.factor_decay),
+            factor: adam_step(self.moments.steps, shared_rate, rate * self.settings.factor_decay),
             attack: adam_step(self.moments.steps, attack_rate, attack_rate * self.settings.factor_decay),
             gradient: transformer,
             uses,
@@ -137,6 +144,9 @@ impl<Uses: Fn(usize) -> bool> BlockStep<'_, Uses> {
             let moments = (&mut first[range.clone()], &mut second[range.clone()]);
             self.kernels.adam(step, &mut weights[range], moments.0, moments.1, gradient);
         };
+        let has_factor = layout(self.architecture).has_factor;
+        // A row that is not for one king bucket among several learns like a factor row.
+        let of_king = if has_factor { &self.real } else { &self.factor };
         let mut totals = vec![0.0; l1];
         let mut touched = false;
         for king in 0..features.set().kings {
@@ -146,18 +156,19 @@ impl<Uses: Fn(usize) -> bool> BlockStep<'_, Uses> {
             touched = true;
             let row = features.set().piece_rows() * king + piece_row;
             for (block, (gradient, total)) in self.gradient.row(row).zip(totals.chunks_mut(COLUMNS)).enumerate() {
-                adam(&self.real, king, block, gradient);
+                adam(of_king, king, block, gradient);
                 total.iter_mut().zip(gradient).for_each(|(sum, term)| *sum += term);
             }
         }
-        if touched {
+        if touched && has_factor {
             for (block, total) in totals.chunks(COLUMNS).enumerate() {
                 adam(&self.factor, factor(features), block, total);
             }
         }
     }
 
-    /// Updates the row of an attack input, which is shared by all kings like a factor row.
+    /// Updates the row of an attack input, which is shared by all kings like a factor row. Its weights stay within the
+    /// bytes for which the engine has a fast layout.
     fn run_attack(&self, attack: usize, weights: &mut [f32], first: &mut [f32], second: &mut [f32]) {
         let row = self.architecture.features.set().active_rows() + attack;
         if !(self.uses)(row) {
@@ -166,7 +177,9 @@ impl<Uses: Fn(usize) -> bool> BlockStep<'_, Uses> {
         for (block, gradient) in self.gradient.row(row).enumerate() {
             let range = block * COLUMNS..block * COLUMNS + gradient.len();
             let moments = (&mut first[range.clone()], &mut second[range.clone()]);
-            self.kernels.adam(&self.attack, &mut weights[range], moments.0, moments.1, gradient);
+            let weights = &mut weights[range];
+            self.kernels.adam(&self.attack, weights, moments.0, moments.1, gradient);
+            weights.iter_mut().for_each(|weight| *weight = weight.clamp(-BYTE_MAX, BYTE_MAX));
         }
     }
 }

@@ -130,7 +130,8 @@ fn check_transformer_gradients(architecture: Architecture) {
         shared.iter_mut().zip(row_of(king)).for_each(|(sum, term)| *sum += term);
     }
     let mut largest = 0.0_f32;
-    for (block_row, deltas) in [(king, row), (factor(architecture.features), shared)] {
+    let last = layout(architecture).has_factor.then_some((factor(architecture.features), shared));
+    for (block_row, deltas) in [(king, row)].into_iter().chain(last) {
         for unit in (0..architecture.l1).step_by(37).chain([steepest(&deltas)]) {
             let at = piece_row * block(architecture) + block_row * architecture.l1 + unit;
             let expected = difference(&mut trainer.model, &batch, |model| &mut model.transformer[at]);
@@ -286,6 +287,19 @@ fn factor_decay_affects_only_factor_rows_in_use() {
         }
     }
     assert!(used > 0);
+}
+
+#[test]
+fn weights_of_attack_inputs_in_use_fit_into_bytes() {
+    let shape = shapes::for_tests().find(|shape| shape.attacks != AttackInputs::None);
+    let architecture = shape.expect("a shape with attack inputs");
+    let mut trainer = trainer(1, architecture);
+    let first = layout(architecture).blocks();
+    trainer.model.transformer[first..].fill(3.0);
+    trainer.step(&samples(&positions(100)), 0.001);
+    let attacks = &trainer.model.transformer[first..];
+    assert!(attacks.iter().all(|&weight| weight == 3.0 || weight == 1.0));
+    assert!(attacks.contains(&1.0));
 }
 
 #[test]

@@ -1,17 +1,18 @@
-// What the tests of the page share. Usage: node --test page.mjs kept.mjs look.mjs with CHROMIUM, PAGE (the page's folder), PARTS (parts.js,
-// bundled) and ENGINE (the native engine, for comparison) in the environment; .ci/page sets them. PAGE may also be an
-// address that serves the page.
+// What the tests of the page share. Usage: node --test page.mjs kept.mjs look.mjs with BROWSER (the path of Chromium or of
+// Firefox), PAGE (the page's folder), PARTS (parts.js, bundled) and ENGINE (the native engine, for comparison) in the
+// environment; .ci/page sets them. PAGE may also be an address that serves the page.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before } from "node:test";
-import { chromium } from "playwright-core";
+import { chromium, firefox } from "playwright-core";
 import { serve } from "./server.mjs";
 
-export const { CHROMIUM, PAGE, ENGINE } = process.env;
+export const { BROWSER, PAGE, ENGINE } = process.env;
+export const IS_FIREFOX = basename(BROWSER).startsWith("firefox");
 const PARTS = readFileSync(process.env.PARTS, "utf8");
 export const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 export const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
@@ -28,7 +29,7 @@ let browser, server;
 
 before(async () => {
   server = PAGE.startsWith("http") ? { url: PAGE, close() {} } : await serve(PAGE);
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launch();
 });
 
 after(async () => {
@@ -36,6 +37,13 @@ after(async () => {
   server?.close();
   rmSync(scratch, { recursive: true, force: true });
 });
+
+/** An installed Firefox is driven by WebDriver BiDi. Without a screen it has no mouse, unless it is told so. */
+function launch() {
+  if (!IS_FIREFOX) return chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
+  const mouse = { "ui.primaryPointerCapabilities": 6, "ui.allPointerCapabilities": 6 };
+  return firefox.launch({ channel: "moz-firefox", executablePath: BROWSER, firefoxUserPrefs: mouse });
+}
 
 export const native = (...args) => execFileSync(ENGINE, args, { encoding: "utf8", maxBuffer: 1 << 28 });
 
@@ -135,10 +143,11 @@ export const setLevel = (page, level) => page.locator("#level").evaluate((slider
 export const link = (page, selector) => page.evaluate(async (it) => (await fetch(document.querySelector(it).href)).text(), selector);
 
 /** Pastes a text outside of any field. */
+/** Pastes a text. The event is made by hand, with data that Firefox would hide from a script. */
 export const paste = (page, pasted) => page.evaluate((it) => {
-  const clipboardData = new DataTransfer();
-  clipboardData.setData("text/plain", it);
-  document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  const event = new ClipboardEvent("paste", { bubbles: true, cancelable: true });
+  Object.defineProperty(event, "clipboardData", { value: { getData: () => it } });
+  document.body.dispatchEvent(event);
 }, pasted);
 
 export const reviewed = (page) => page.waitForSelector("#review-result:not([hidden])", { timeout: 120000 });

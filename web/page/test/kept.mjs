@@ -1,11 +1,11 @@
-// Nothing is lost, and the first seconds: storage, tabs, offline use and loading, in a real Chromium; .ci/page runs it.
+// Nothing is lost, and the first seconds: storage, tabs, offline use and loading, in a real browser; .ci/page runs it.
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { serve } from "./server.mjs";
 import {
-  GAME, PAGE, generator, newContext, onPage, openTab, paste, ready, resign, reviewed, scratch, setLevel, text, turn, typeMove, typeRandomMove, waitUntil,
+  GAME, IS_FIREFOX, PAGE, generator, newContext, onPage, openTab, paste, ready, resign, reviewed, scratch, setLevel, text, turn, typeMove, typeRandomMove, waitUntil,
 } from "./harness.mjs";
 
 const moveCount = (page) => page.locator("#play-moves button").count();
@@ -503,7 +503,7 @@ test("first visit sends few requests", async () => {
   }
 });
 
-test("game goes on with a processor six times slower", () => onPage({}, async (page, context) => {
+test("game goes on with a processor six times slower", { skip: IS_FIREFOX && "needs Chromium" }, () => onPage({}, async (page, context) => {
   const session = await context.newCDPSession(page);
   await session.send("Emulation.setCPUThrottlingRate", { rate: 6 });
   await page.click("#start");

@@ -78,7 +78,8 @@ pub fn accumulate(activation: Activation, bias: &[i16], table: &[i16], rows: &[u
             512.. => accumulate_part::<16>(activation, bias, table, rows, out, first),
             256.. => accumulate_part::<8>(activation, bias, table, rows, out, first),
             128.. => accumulate_part::<4>(activation, bias, table, rows, out, first),
-            _ => accumulate_part::<2>(activation, bias, table, rows, out, first),
+            64.. => accumulate_part::<2>(activation, bias, table, rows, out, first),
+            _ => accumulate_part::<1>(activation, bias, table, rows, out, first),
         }
     }
 }

@@ -58,7 +58,8 @@ pub fn accumulate(activation: Activation, bias: &[i16], table: &[i16], rows: &[u
     while first < out.len() {
         first += match out.len() - first {
             128.. => accumulate_part::<BLOCK>(activation, bias, table, rows, out, first),
-            _ => accumulate_part::<{ BLOCK / 2 }>(activation, bias, table, rows, out, first),
+            64.. => accumulate_part::<{ BLOCK / 2 }>(activation, bias, table, rows, out, first),
+            _ => accumulate_part::<{ BLOCK / 4 }>(activation, bias, table, rows, out, first),
         }
     }
 }

@@ -39,7 +39,7 @@ pub fn fold<const FMA: bool>(real: &[f32], factor: &[f32], out: &mut [i16]) {
 
 /// Numbers of a row that are summed at a time. The rest of a row has parts of the smallest width of a net.
 const PART: usize = 256;
-const LAST_PART: usize = 64;
+const LAST_PART: usize = 32;
 
 #[inline(always)]
 pub fn accumulate<const FMA: bool>(activation: Activation, bias: &[i16], table: &[i16], rows: &[u16], out: &mut [f32]) {
@@ -208,7 +208,10 @@ pub fn direct<const FMA: bool>(units: &[f32], weights: &[f32], out: &mut f32) {
             }
         }
     }
-    *out = sums.as_flattened().iter().sum();
+    // The rest of a width that is not a multiple of 64.
+    let rest = units.len() - units.len() % (CHAINS * LANES);
+    let rest: f32 = units[rest..].iter().zip(&weights[rest..]).map(|(unit, weight)| unit * weight).sum();
+    *out = sums.as_flattened().iter().sum::<f32>() + rest;
 }
 
 // Kernels of the layers after the first one.

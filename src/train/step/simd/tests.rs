@@ -28,7 +28,7 @@ fn compare(kernel: impl Fn(Kernels) -> Vec<f32>) {
 }
 
 /// Widths with different divisions into registers.
-const WIDTHS: [usize; 6] = [64, 128, 192, 448, 1024, 1536];
+const WIDTHS: [usize; 8] = [32, 64, 96, 128, 192, 448, 1024, 1536];
 
 /// Returns random numbers.
 fn numbers(rng: &mut SplitMix64, count: usize, span: f32) -> Vec<f32> {
