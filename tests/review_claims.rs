@@ -51,8 +51,8 @@ fn review_and_check(count: usize, nodes: u64) -> Vec<Value> {
 
 /// Checks the material claims of games by their outcome, which searches with twice the nodes decide. At most one claim
 /// in `one_in` may turn out false.
-// MEASURED: 28 November 2026: none of 4 claims of 6 games at 2,000 nodes, 1 of 50 claims of 20 games at 10,000 (a
-// threat). The goal is none.
+// MEASURED: 28 November 2026: 5 of 420 claims of 133 games at 2,000 nodes turned out false, three of them threats. The
+// goal is none.
 fn check_outcomes(count: usize, nodes: u64, one_in: usize) {
     let reviews = review_and_check(count, nodes);
     let (checked, wrong) = outcome::outcomes(reviews, 2 * nodes);
@@ -70,7 +70,7 @@ fn most_material_claims_of_six_games_come_true() {
 #[ignore = "slow: run by make check-slow"]
 fn most_material_claims_of_many_games_come_true() {
     let games = std::env::var("ZOOTHERA_CLAIM_GAMES").ok().and_then(|text| text.parse().ok());
-    check_outcomes(games.unwrap_or(OUTCOME_GAMES), 10_000, 25);
+    check_outcomes(games.unwrap_or(OUTCOME_GAMES), 10_000, 50);
 }
 
 #[test]

@@ -65,6 +65,9 @@ impl Look {
 
 /// Factor of a position's limits for a longer search.
 const LONGER: u32 = 3;
+/// Minimum number of nodes of a search that confirms a claim, whatever the limits of a position are.
+// MEASURED: 28 November 2026: with searches of 2,000 nodes, 16 of 726 claims of 200 games turned out false.
+const CONFIRMS: u64 = 10_000;
 /// Divisor of a position's limits for the search of a reply that a line lacks.
 const REPLY_PART: u32 = 8;
 
@@ -128,17 +131,23 @@ impl Analyst {
         Some(look)
     }
 
-    /// The `lines` best lines of a position, with `1 / part` of its limits.
+    /// The `lines` best lines of a position, with `1 / part` of its limits. See [`CONFIRMS`].
     pub(crate) fn look_wide(&mut self, position: &Position, lines: usize, part: u32) -> Option<Look> {
-        self.search(position, shared_out(&self.limits, part), lines)
+        self.search(position, self.limits_for_part(part), lines)
     }
 
     /// Searches a position with `1 / part` of its limits. A depth limit is one ply lower for each halving.
     pub(crate) fn look_for_part(&mut self, position: &Position, part: u32) -> Option<Look> {
         let plies = part.ilog2() as i32;
-        let limits =
-            Limits { depth: self.limits.depth.map(|depth| (depth - plies).max(1)), ..shared_out(&self.limits, part) };
-        self.search(position, limits, 1)
+        let depth = self.limits.depth.map(|depth| (depth - plies).max(1));
+        self.search(position, Limits { depth, ..self.limits_for_part(part) }, 1)
+    }
+
+    /// The limits divided by `part`. A search with the whole limits confirms a claim.
+    fn limits_for_part(&self, part: u32) -> Limits {
+        let least = if part == 1 { CONFIRMS } else { 1 };
+        let limits = shared_out(&self.limits, part);
+        Limits { nodes: limits.nodes.map(|nodes| nodes.max(least)), ..limits }
     }
 
     /// Searches a position without one of its moves, with `1 / part` of its limits.

@@ -7,7 +7,7 @@
 
 use super::analyst::{Analyst, Look, cut_at_end, is_over};
 use super::mark::{opposite, rank};
-use super::material::{Balance, Swing, is_at_rest, is_most, settled};
+use super::material::{Balance, Swing, is_at_rest, is_most, settled, swing};
 use crate::board::{Color, Move, Position};
 use crate::search::report::Score;
 
@@ -61,19 +61,37 @@ struct Round {
 impl GainLine<'_> {
     /// The part of the line that wins material by force, and the material; `None` if the defender can avoid the loss.
     pub(super) fn proven(&self, analyst: &mut Analyst) -> Result<Option<Swing>, Stopped> {
-        let won = settled(self.start, self.moves, self.side).filter(|won| is_clear(won) && is_soon(won));
-        let Some(won) = won else { return Ok(None) };
+        for won in self.candidates() {
+            if self.is_forced(&won, analyst)? {
+                return Ok(Some(won));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The gains that the line may force: most of what the whole line wins, and what its beginning wins. Often the
+    /// defender loses a pawn in any case, and more only in this line.
+    fn candidates(&self) -> impl Iterator<Item = Swing> {
+        let whole = settled(self.start, self.moves, self.side).filter(|whole| whole.points > 0);
+        let part =
+            |plies: &usize| swing(self.start, &self.moves[..*plies], self.side).filter(|won| won.plies == *plies);
+        let less = |won: &Swing| whole.is_some_and(|whole| (1..whole.points).contains(&won.points));
+        let early = whole.and_then(|whole| (1..whole.plies).filter_map(|plies| part(&plies)).find(less));
+        whole.into_iter().chain(early).filter(|won| is_clear(won) && is_soon(won))
+    }
+
+    fn is_forced(&self, won: &Swing, analyst: &mut Analyst) -> Result<bool, Stopped> {
         let line = &self.moves[..won.plies];
         // Where neither side can mate any more, material is worth nothing.
         if self.after(line).is_insufficient_material() {
-            return Ok(None);
+            return Ok(false);
         }
         for part in PARTS {
             if !self.holds(line, Round { points: won.points, part }, analyst)? {
-                return Ok(None);
+                return Ok(false);
             }
         }
-        Ok(Some(won))
+        Ok(true)
     }
 
     /// Whether the line wins the material, and no other reply of the defender keeps it.
@@ -145,9 +163,12 @@ impl GainLine<'_> {
             if matches!(for_side, Score::Mate(moves) if moves > 0) {
                 return Ok(true);
             }
-            let is_last = next.pv().is_empty() || played >= PLAYED_ON && is_at_rest(&position);
+            // In a wild position, the score tells whether the material will stay.
+            let is_last = next.pv().is_empty()
+                || played >= PLAYED_ON && is_at_rest(&position)
+                || played >= UNTIL_QUIET && points >= PIECE;
             if is_last {
-                return Ok(is_most(balance - before, points) && fits(for_side, balance));
+                return Ok(is_most(balance - before, points) && fits(for_side, points, balance));
             }
             if played >= UNTIL_QUIET {
                 return Ok(false);
@@ -183,12 +204,13 @@ fn is_decided(score: Score, points: i32, balance: i32) -> bool {
     }
 }
 
-/// Whether a score fits the material balance of the same side.
-fn fits(score: Score, balance: i32) -> bool {
+/// Whether the score of a side fits its material balance after a gain of this many pawns. Where a piece is won, an
+/// attack may be worth more in addition.
+fn fits(score: Score, points: i32, balance: i32) -> bool {
     let score = rank(score);
     match balance {
         1.. => score >= SURPLUS * balance - MARGIN,
-        _ => (DEFICIT.0 * balance - MARGINS.0..=DEFICIT.1 * balance + MARGINS.1).contains(&score),
+        _ => score >= DEFICIT.0 * balance - MARGINS.0 && (points >= PIECE || score <= DEFICIT.1 * balance + MARGINS.1),
     }
 }
 
@@ -410,10 +432,12 @@ mod tests {
         let skewer = proven("8/8/8/q2k4/8/8/8/6KR w - - 0 1", "Rh5+ Kc4 Rxa5", Color::White);
         assert_eq!(skewer.as_deref(), Some("the queen"));
         // Kasparov and Topalov, Wijk aan Zee 1999: Black takes a pawn and then loses the queen.
-        let fits = |cp, balance| fits(Score::Centipawns(cp), balance);
+        let fits = |cp, balance| fits(Score::Centipawns(cp), 1, balance);
         assert!(!fits(-226, 1) && fits(0, 1) && fits(-500, -2) && !fits(0, 3) && fits(1200, 3));
         // Anderssen and Kieseritzky, London 1851: the attack is worth more than a pawn won back.
         assert!(!fits(174, -2) && fits(900, 1));
+        // A piece is won back, and an attack decides.
+        assert!(super::fits(Score::Centipawns(366), PIECE, -2));
         // The bishop that attacks the queen is taken, and so is White's queen.
         let trade = "3qk3/8/8/6B1/6b1/8/8/3QK3 w - - 0 1";
         assert_eq!(proven(trade, "Bxd8 Bxd1 Kxd1", Color::White), None);

@@ -23,6 +23,8 @@ const KINDS: [(Role, &str, &str); 5] = [
 const WORTH: [i32; 5] = [950, 480, 340, 320, 100];
 /// Minimum and maximum loss in centipawns that each pawn explains. Below, the material has its price.
 const EXPLAINED: (i32, i32) = (30, 300);
+/// Pawns from which a loss of material explains any loss.
+const ANY: i32 = 3;
 /// Minimum number of centipawns that an uneven trade wins.
 const UNEVEN: i32 = 40;
 
@@ -145,6 +147,13 @@ impl Swing {
         (0..=1).contains(&self.points) && value >= UNEVEN && pieces == [true; 2]
     }
 
+    /// Whether the other side has given a piece for one or two pawns, or the exchange.
+    pub(crate) fn is_sacrifice(&self) -> bool {
+        let [won, given] = self.roles();
+        let piece = won.iter().any(|role| *role != Role::Pawn);
+        (1..=2).contains(&self.points) && piece && !given.is_empty()
+    }
+
     fn sign(&self) -> i32 {
         if self.points < 0 { -1 } else { 1 }
     }
@@ -238,7 +247,7 @@ pub(crate) fn is_most(part: i32, all: i32) -> bool {
 
 /// Whether a difference of this many pawns in material explains a loss of this many centipawns.
 pub(crate) fn explains(points: i32, loss: i32) -> bool {
-    (EXPLAINED.0 * points..=EXPLAINED.1 * points).contains(&loss)
+    loss >= EXPLAINED.0 * points && (points >= ANY || loss <= EXPLAINED.1 * points)
 }
 
 /// The first bishop or knight that a side captures without an immediate recapture.
@@ -325,9 +334,15 @@ mod tests {
 
     #[test]
     fn pawn_explains_a_small_loss_and_a_piece_a_large_one() {
-        for (points, loss, explained) in
-            [(1, 120, true), (1, 301, false), (3, 850, true), (3, 60, false), (9, 200, false)]
-        {
+        for (points, loss, explained) in [
+            (1, 120, true),
+            (1, 301, false),
+            (3, 850, true),
+            (3, 1500, true),
+            (2, 601, false),
+            (3, 60, false),
+            (9, 200, false),
+        ] {
             assert_eq!(explains(points, loss), explained, "{points} {loss}");
         }
         assert!(is_most(2, 3) && is_most(1, 1) && !is_most(1, 2) && !is_most(0, 1));
@@ -342,6 +357,21 @@ mod tests {
         let even = position("4k3/2p5/3p4/4b3/3N4/8/8/4K3 w - - 0 1");
         let even = swing(&even, &line(&even, "Nc6 Bd4 Nxd4"), Color::White);
         assert!(even.is_none_or(|even| !even.is_uneven()));
+    }
+
+    #[test]
+    fn sacrifice_gives_a_piece_for_pawns_or_the_exchange() {
+        let given = |fen: &str, moves: &str| {
+            let start = position(fen);
+            let swing = swing(&start, &line(&start, moves), Color::Black).expect("quiet");
+            (swing.is_sacrifice(), swing.to_string())
+        };
+        let bishop = "4k3/5pp1/8/8/2B5/8/8/4K3 w - - 0 1";
+        assert_eq!(given(bishop, "Bxf7+ Kxf7 Ke2"), (true, "a bishop for a pawn".to_owned()));
+        let exchange = "4k3/2p5/3n4/8/8/8/3R4/4K3 w - - 0 1";
+        assert_eq!(given(exchange, "Rxd6 cxd6 Ke2"), (true, "the exchange".to_owned()));
+        let loss = "4k3/2p5/3p4/8/8/8/3R4/4K3 w - - 0 1";
+        assert!(!given(loss, "Rxd6 cxd6 Ke2").0, "a rook for a pawn is no sacrifice but a loss");
     }
 
     #[test]

@@ -231,7 +231,10 @@ const restore = () => {
   const index = games.findIndex((game) => game.number === Number(wanted.get("game")));
   if (index < 0) return;
   select(index);
-  current.show(Number(wanted.get("ply")) || 0);
+  const ply = Number(wanted.get("ply")) || 0;
+  current.show(ply);
+  // A link to a position leads to the board, below the text about the whole game.
+  if (ply > 0) current.part(".view").scrollIntoView({ block: "start" });
 };
 
 select(0);

@@ -468,6 +468,19 @@ mod tests {
     }
 
     #[test]
+    fn exchange_is_no_threat() {
+        // If Black passes, White takes the queen; but it is Black's move, who could take the other one.
+        let offered = "4q1k1/5ppp/8/8/8/8/4QPPP/6K1 b - - 0 1";
+        let mut analyst = analyst(5000, 1);
+        let start = position(offered);
+        let (position, look) = analyst.look_after_pass(&start, 1).expect("a look");
+        let passed = Passed { position, look, gain: None };
+        let gain = Gain { mate: None, won: None, line: passed.look.pv().to_vec() };
+        let first = gain.line.first().map(|m| passed.position.san(*m));
+        assert_eq!((first.as_deref(), super::better::offers_trade(&passed, &gain)), (Some("Qxe8#"), true));
+    }
+
+    #[test]
     fn balance_kept_by_the_better_move_is_named() {
         check(
             "best_keeps",

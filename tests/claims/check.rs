@@ -122,7 +122,9 @@ fn check_move(context: &Context, all: &mut Checked) {
             wrong.push("nothing punishes it".to_owned());
         }
         let line = walk(&context.after, &played["refutation"]);
-        if line.is_err() || played["refutation"].is_null() && !context.after.is_game_over() {
+        // A board without history does not know a draw by repetition.
+        let is_over = context.after.is_game_over() || reasons.iter().any(|reason| reason["kind"] == "draws");
+        if line.is_err() || played["refutation"].is_null() && !is_over {
             wrong.push(format!("bad refutation: {line:?}"));
         }
         let has_score = played["evaluation"]["eval"]["cp"].is_i64();
@@ -363,6 +365,27 @@ fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
             })
         }
         "takes" => men.iter().all(|&man| at(&line[0], man)),
+        "pawn_ending" => {
+            let plain = end.board().by_role(Role::Pawn) | end.board().by_role(Role::King);
+            end.board().occupied() == plain && line[0].board().occupied() != plain
+        }
+        "loses_passer" => {
+            let own = |position: &Chess| position.board().piece_at(men[0].1) == Some(Role::Pawn.of(line[0].turn()));
+            men[0].0 == Role::Pawn && line.iter().any(own) && !own(end)
+        }
+        "passer_advances" => {
+            let theirs = |position: &Chess| position.board().piece_at(men[0].1) == Some(Role::Pawn.of(!line[0].turn()));
+            theirs(end) && !theirs(&line[0])
+        }
+        "promotes" => {
+            let color = !line[0].turn();
+            let count =
+                |position: &Chess| (position.board().by_role(men[0].0) & position.board().by_color(color)).count();
+            there
+                && end.board().color_at(men[0].1) == Some(color)
+                && line.len() > 2
+                && count(&line[line.len() - 2]) > count(&line[line.len() - 3])
+        }
         "queens_traded" => end.board().by_role(Role::Queen).is_empty(),
         "no_castling" => {
             let color = line[0].turn();

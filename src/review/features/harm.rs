@@ -5,10 +5,19 @@ use shakmaty::Rank;
 use super::{Feature, FeatureKind};
 use crate::board::attacks::{attacks, pawn_attacks};
 use crate::board::{Bitboard, Color, File, Move, Position, Role, Square, piece_value};
+use crate::review::material::Balance;
 use crate::review::motifs::Man;
 
 /// Minimum relative rank, from 0, of a new passed pawn that is reported.
 const ADVANCED: u32 = 3;
+
+/// Minimum relative rank, from 0, of a passed pawn whose loss is reported.
+const FAR: u32 = 4;
+
+/// Minimum relative rank of a passed pawn whose advance is reported, without and with queens on the board, and the
+/// number of ranks by which it is farther than at the end of the best line.
+const RUNS: [u32; 2] = [4, 6];
+const FARTHER: u32 = 2;
 
 /// Move number from which a piece without moves is reported: earlier, pieces are undeveloped.
 const DEVELOPED: u32 = 10;
@@ -33,6 +42,10 @@ pub(crate) fn harms(start: &Position, played: &[Move], best: &[Move]) -> Vec<Fea
         Lines::no_castling,
         Lines::drives_away,
         Lines::open_king,
+        Lines::pawn_ending,
+        Lines::loses_passer,
+        Lines::keeps_passer,
+        Lines::passer_advances,
         Lines::passed_pawn,
         Lines::bishop_pair,
         Lines::doubled_pawns,
@@ -42,7 +55,14 @@ pub(crate) fn harms(start: &Position, played: &[Move], best: &[Move]) -> Vec<Fea
     ]
     .iter()
     .filter_map(|find| find(&lines))
-    .collect()
+    .fold(Vec::new(), |mut found: Vec<Feature>, feature| {
+        // A pawn that comes far and is newly passed is one harm.
+        let is_known = |other: &Feature| !feature.men.is_empty() && other.men == feature.men;
+        if !found.iter().any(is_known) {
+            found.push(feature);
+        }
+        found
+    })
 }
 
 /// The attack on the king of the side that erred after the move played with its refutation.
@@ -143,7 +163,9 @@ impl Lines<'_> {
         };
         let count = |position: &Position| isolated(position).count();
         let more = count(&self.end) > count(self.start) && count(&self.end) > count(&self.best_end);
-        let new = |square: &Square| isolated(self.start).all(|old| old.file() != square.file());
+        // On the edge, a pawn is isolated as soon as its only neighbour has moved away, which seldom matters.
+        let edge = |square: &Square| matches!(square.file(), File::A | File::H);
+        let new = |square: &Square| !edge(square) && isolated(self.start).all(|old| old.file() != square.file());
         let pawn = isolated(&self.end).find(new).filter(|_| more)?;
         Some(Feature::of(FeatureKind::IsolatedPawn, vec![pawn_on(pawn)]))
     }
@@ -157,6 +179,69 @@ impl Lines<'_> {
             relative_rank(*square, them) >= ADVANCED && !file_has(old, *square) && !file_has(other, *square)
         })?;
         Some(Feature::of(FeatureKind::PassedPawn, vec![pawn_on(new)]))
+    }
+
+    /// Detects that the last pieces are exchanged and only kings and pawns are left.
+    fn pawn_ending(&self) -> Option<Feature> {
+        let pieces = |position: &Position, color| {
+            let plain = position.by_role(Role::Pawn) | position.by_role(Role::King);
+            (position.by_color(color) & !plain).any()
+        };
+        let bare = |position: &Position| Color::ALL.into_iter().all(|color| !pieces(position, color));
+        let both = Color::ALL.into_iter().all(|color| pieces(self.start, color));
+        let left = both && bare(&self.end) && !bare(&self.best_end) && self.end.by_role(Role::Pawn).any();
+        left.then(|| Feature::of(FeatureKind::PawnEnding, Vec::new()))
+    }
+
+    /// Detects the loss of a far advanced passed pawn for no gain in material and for no such pawn of the opponent.
+    fn loses_passer(&self) -> Option<Feature> {
+        let far = |color| {
+            let pawns = passed_pawns(self.start, color);
+            pawns.into_iter().filter(move |square| relative_rank(*square, color) >= FAR)
+        };
+        let lost = far(self.us).find_map(|square| match fate(self.start, self.played, square) {
+            Fate::Captured(at) if !matches!(fate(self.start, self.best, square), Fate::Captured(_)) => Some(at),
+            _ => None,
+        })?;
+        let replaced = (self.end.pieces(self.us, Role::Pawn) & Bitboard::from(lost)).any();
+        let traded = far(!self.us).any(|square| matches!(fate(self.start, self.played, square), Fate::Captured(_)));
+        let [before, after] = [self.start, &self.end].map(|position| Balance::of(position, self.us).points());
+        (!traded && !replaced && after <= before).then(|| Feature::of(FeatureKind::LosesPasser, vec![pawn_on(lost)]))
+    }
+
+    /// Detects a passed pawn of the opponent that the best line captures and the line played does not.
+    fn keeps_passer(&self) -> Option<Feature> {
+        let them = !self.us;
+        let far = passed_pawns(self.start, them).into_iter().filter(|square| relative_rank(*square, them) >= ADVANCED);
+        let kept = far.into_iter().find_map(|square| match fate(self.start, self.played, square) {
+            Fate::Lives(at) if matches!(fate(self.start, self.best, square), Fate::Captured(_)) => Some(at),
+            _ => None,
+        })?;
+        let own = |line: &[Move]| {
+            passed_pawns(self.start, self.us)
+                .into_iter()
+                .any(|square| matches!(fate(self.start, line, square), Fate::Captured(_)))
+        };
+        (!own(self.best)).then(|| Feature::of(FeatureKind::KeepsPasser, vec![pawn_on(kept)]))
+    }
+
+    /// Detects a passed pawn of the opponent that comes farther than in the best line.
+    fn passer_advances(&self) -> Option<Feature> {
+        let them = !self.us;
+        let passed = passed_pawns(&self.end, them);
+        let least = RUNS[usize::from(self.end.by_role(Role::Queen).any())];
+        let pawn = self.start.pieces(them, Role::Pawn).into_iter().find_map(|square| {
+            let Fate::Lives(now) = fate(self.start, self.played, square) else { return None };
+            let rank = relative_rank(now, them);
+            let other = match fate(self.start, self.best, square) {
+                Fate::Lives(at) => relative_rank(at, them),
+                Fate::Captured(_) => 0,
+                Fate::Promotes => return None,
+            };
+            let runs = passed.contains(now) && rank >= least && rank > relative_rank(square, them);
+            (runs && rank >= other + FARTHER).then_some(now)
+        })?;
+        Some(Feature::of(FeatureKind::PasserAdvances, vec![pawn_on(pawn)]))
     }
 
     fn open_king(&self) -> Option<Feature> {
@@ -202,6 +287,56 @@ fn castles(start: &Position, line: &[Move], color: Color) -> bool {
         position.do_move(m);
         castles
     })
+}
+
+/// What becomes of a pawn in a line.
+enum Fate {
+    /// It stands on this square at the end.
+    Lives(Square),
+    /// It is captured on this square.
+    Captured(Square),
+    Promotes,
+}
+
+fn fate(start: &Position, line: &[Move], mut square: Square) -> Fate {
+    let mut position = start.recent();
+    for &m in line {
+        let taken = match position.is_en_passant(m) {
+            true => Square::from_coords(m.to().file(), m.from().rank()),
+            false => m.to(),
+        };
+        if m.from() == square {
+            if m.promotion().is_some() {
+                return Fate::Promotes;
+            }
+            square = m.to();
+        } else if taken == square && position.is_capture(m) {
+            return Fate::Captured(square);
+        }
+        position.do_move(m);
+    }
+    Fate::Lives(square)
+}
+
+/// The opponent's promotion in a line after the move played, with the number of its ply, if the new piece is not
+/// captured by the reply and the best line has no promotion of the opponent.
+pub(crate) fn promotion(start: &Position, played: &[Move], best: &[Move]) -> Option<(usize, Feature)> {
+    let them = !start.turn();
+    let promotes = |line: &[Move]| {
+        let mut position = start.recent();
+        line.iter().position(|&m| {
+            let promotes = position.turn() == them && m.promotion().is_some();
+            position.do_move(m);
+            promotes
+        })
+    };
+    let ply = promotes(played)?;
+    let (m, reply) = (played[ply], played.get(ply + 1)?);
+    if promotes(best).is_some() || reply.to() == m.to() {
+        return None;
+    }
+    let man = Man { role: m.promotion()?, square: m.to() };
+    Some((ply + 1, Feature::of(FeatureKind::Promotes, vec![man])))
 }
 
 fn pawn_on(square: Square) -> Man {

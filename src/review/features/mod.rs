@@ -4,7 +4,7 @@
 
 mod harm;
 
-pub(crate) use harm::{attack, harms, queen_trade};
+pub(crate) use harm::{attack, harms, promotion, queen_trade};
 use serde::{Serialize, Serializer};
 
 use super::motifs::Man;
@@ -30,6 +30,16 @@ pub(crate) enum FeatureKind {
     IsolatedPawn,
     /// A pawn that no enemy pawn can stop or capture. `men`: the pawn.
     PassedPawn,
+    /// Neither side has a piece left. `men`: none.
+    PawnEnding,
+    /// A far advanced passed pawn has been captured. `men`: the pawn, where it was captured.
+    LosesPasser,
+    /// The opponent's passed pawn, which the best line captures, is still there. `men`: the pawn.
+    KeepsPasser,
+    /// A passed pawn comes farther than in the best line. `men`: the pawn.
+    PasserAdvances,
+    /// A pawn has promoted. `men`: the new piece.
+    Promotes,
     /// The file of the king has no pawn left, and the opponent has a rook or queen. `men`: the king.
     OpenKing,
     /// A piece that attacks no square to which it could move. `men`: the piece.
@@ -65,6 +75,7 @@ impl FeatureKind {
             Self::QueensTraded => 150,
             Self::NoCastling => 200,
             Self::OpenKing | Self::PassedPawn => 250,
+            Self::PawnEnding | Self::LosesPasser | Self::KeepsPasser | Self::PasserAdvances => 400,
             _ => i32::MAX,
         }
     }
@@ -254,7 +265,8 @@ fn reach(position: &Position, square: Square) -> Bitboard {
 mod tests {
     use super::FeatureKind::{
         AdvancesPasser, Attacks, BishopPair, Castles, Controls, Develops, DoubledPawns, DrivesAway, IsolatedPawn,
-        NoCastling, NoMoves, OpenFile, OpenKing, OpensLines, PassedPawn, Protects, QueensTraded, Takes,
+        KeepsPasser, LosesPasser, NoCastling, NoMoves, OpenFile, OpenKing, OpensLines, PassedPawn, PasserAdvances,
+        PawnEnding, Protects, QueensTraded, Takes,
     };
     use super::*;
     use crate::board::{Move, Position};
@@ -293,6 +305,17 @@ mod tests {
             ("4k3/1ppp4/2n5/8/8/5B2/8/4K3 b - - 0 1", "Kf7 Bxc6 dxc6", "Nd4 Be4 Kf7", IsolatedPawn, false),
             ("4k3/2p5/3n4/4P3/8/8/8/4K3 b - - 0 1", "Kf7 exd6 cxd6", "Nf5 Kd2 Kf7", PassedPawn, false),
             ("4k3/5p2/3n4/4P3/8/8/8/4K3 b - - 0 1", "Kd7 exd6 Kd8", "Nf5 Kd2 Kd7", PassedPawn, true),
+            ("4k3/4p1pp/5n2/8/7B/8/8/4K3 b - - 0 1", "Kd7 Bxf6 gxf6", "Nd5 Kd2 Nb6", IsolatedPawn, false),
+            ("4k3/5p2/2n5/8/8/5B2/5P2/4K3 b - - 0 1", "Kd7 Bxc6+ Kxc6", "Nd4 Be4 Kd7", PawnEnding, true),
+            ("4k3/5p2/2n5/8/8/5B2/5P2/4K2R b - - 0 1", "Kd7 Bxc6+ Kxc6", "Nd4 Be4 Kd7", PawnEnding, false),
+            ("4k3/8/8/8/8/1p6/8/4K2R b - - 0 1", "Kd7 Rh3 Kd6 Rxb3", "b2 Kd2 b1=Q Rxb1", LosesPasser, true),
+            ("4k3/8/8/8/8/1p6/8/4K2R b - - 0 1", "Kd7 Rh3 Kd6 Rxb3", "Kf7 Rh3 Ke6 Rxb3", LosesPasser, false),
+            ("4k3/8/3P4/8/8/1p6/8/4K2R b - - 0 1", "Kd7 Rh3 Kxd6 Rxb3", "b2 Kd2 b1=Q Rxb1", LosesPasser, false),
+            ("8/8/8/6kP/8/8/8/4K3 b - - 0 1", "Kf6 Kd2 Ke5", "Kxh5 Kd2 Kg4", KeepsPasser, true),
+            ("8/8/8/6kP/8/8/8/4K3 b - - 0 1", "Kh6 Kd2 Kxh5", "Kxh5 Kd2 Kg4", KeepsPasser, false),
+            ("4k3/8/8/8/7P/8/8/4K3 b - - 0 1", "Kd7 h5 Kd6 h6", "Kf7 Kd2 Kg6 Kd3", PasserAdvances, true),
+            ("4k3/8/8/8/7P/8/8/4K3 b - - 0 1", "Kd7 h5 Kd6 h6", "Kf7 h5 Kg7 h6+", PasserAdvances, false),
+            ("4k3/6p1/8/8/7P/8/8/4K3 b - - 0 1", "Kd7 h5 Kd6 h6", "Kf7 Kd2 Kg6 Kd3", PasserAdvances, false),
             ("6k1/5ppp/8/8/8/8/8/4K1R1 b - - 0 1", "h6 Kd2 h5", "f6 Kd2 f5", OpenKing, false),
             ("6k1/5p1p/5p2/6p1/8/7P/8/4K1R1 b - - 0 1", "g4 hxg4 f5", "h6 Kd2 f5", OpenKing, false),
             ("6k1/5p1p/5p2/6p1/8/7P/8/4K1R1 b - - 0 1", "g4 hxg4 f5 gxf5", "h6 Kd2 f5 Kd3", OpenKing, true),
@@ -309,6 +332,20 @@ mod tests {
             let features = harms(&start, &line(&start, played), &line(&start, best));
             let found = kinds(&features);
             assert_eq!(found.contains(&kind), named, "{kind:?} {fen} {played}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn promotion_counts_if_the_reply_does_not_capture_the_new_piece() {
+        for (fen, played, best, plies) in [
+            ("8/P3k3/8/8/8/8/8/4K3 b - - 0 1", "Kd7 a8=Q Kd6", "Kd6 Kd2", Some(2)),
+            ("8/P3k3/8/8/8/8/8/4K3 b - - 0 1", "Kd7 a8=Q", "Kd6 Kd2", None),
+            ("8/P3k3/8/8/8/8/8/4K3 b - - 0 1", "Kd7 a8=Q Kd6", "Kd6 a8=Q Kd7", None),
+            ("1r2k3/P7/8/8/8/8/8/4K3 b - - 0 1", "Ke7 a8=Q Rxa8", "Ra8 Kd2", None),
+        ] {
+            let start = position(fen);
+            let found = promotion(&start, &line(&start, played), &line(&start, best));
+            assert_eq!(found.map(|found| found.0), plies, "{fen} {played}");
         }
     }
 

@@ -202,11 +202,15 @@ fn oversight(shown: &Shown, played: &PlayedMove) -> Option<Oversight> {
         let role = if taken.is_some() { None } else { Some(position.moved_piece(m).role) };
         Oversight { side, own, taken, role, to: m.to() }
     };
+    // A piece hangs if its capture wins material. An exchange is no oversight, whoever begins it.
+    let wins = |position: &Position, m: &Move| position.is_capture(*m) && position.see_ge(*m, 100);
     let is_worth = |oversight: &Oversight| oversight.taken.is_some_and(|role| role != Role::Pawn);
     let reached = &shown.positions[played.ply];
-    let missed = first(played.better.first()).map(|m| of(before, m, true));
-    let allowed = first(played.refutation.as_ref()).map(|m| of(reached, m, false));
-    missed.filter(is_worth).or(allowed.filter(is_worth)).or(missed)
+    let missed = first(played.better.first());
+    let allowed = first(played.refutation.as_ref()).filter(|m| wins(reached, m)).map(|m| of(reached, m, false));
+    let hanging = missed.filter(|m| wins(before, m)).map(|m| of(before, m, true));
+    let quiet = missed.filter(|m| !before.is_capture(*m)).map(|m| of(before, m, true));
+    hanging.filter(is_worth).or(allowed.filter(is_worth)).or(hanging).or(quiet)
 }
 
 /// A sentence for everything that a side overlooked twice or more.
@@ -228,30 +232,31 @@ pub(super) fn repeated(shown: &Shown) -> Vec<String> {
 
 fn sentence(oversight: &Oversight, moves: &[&PlayedMove]) -> String {
     let name = oversight.side.fold_wb("White", "Black");
-    let count = times(moves.len());
+    let overlooked = overlooked(moves.len());
     let places: Vec<String> = moves.iter().map(|played| played.numbered()).collect();
     let places = places.join(", ");
     let to = oversight.to;
     match (oversight.own, oversight.taken, oversight.role) {
         (true, Some(taken), _) => {
-            format!("{name} overlooked {count} that the {} on {to} could be taken: {places}.", role_name(taken))
+            format!("{name} {overlooked} that the {} on {to} could be taken: {places}.", role_name(taken))
         }
         (false, Some(taken), _) => {
-            format!("{name} overlooked {count} that the {} on {to} hung: {places}.", role_name(taken))
+            format!("{name} {overlooked} that the {} on {to} hung: {places}.", role_name(taken))
         }
         (_, None, role) => {
             let mover = role.map_or("piece", role_name);
-            format!("{name} overlooked {count} the move of the {mover} to {to}: {places}.")
+            format!("{name} {overlooked} a {mover} move to {to}: {places}.")
         }
     }
 }
 
-fn times(count: usize) -> String {
-    const WORDS: [&str; 9] = ["twice", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+/// `twice overlooked`, `overlooked four times`
+fn overlooked(count: usize) -> String {
+    const WORDS: [&str; 8] = ["three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     match count {
-        2 => WORDS[0].to_owned(),
-        3..=10 => format!("{} times", WORDS[count - 2]),
-        _ => format!("{count} times"),
+        2 => "twice overlooked".to_owned(),
+        3..=10 => format!("overlooked {} times", WORDS[count - 3]),
+        _ => format!("overlooked {count} times"),
     }
 }
 
@@ -293,6 +298,7 @@ mod turning_tests {
         assert!(sentences.iter().any(|text| text == white), "{sentences:?}");
         let points: Vec<usize> =
             with_shown(game, |shown| turning_points(shown).iter().map(|played| played.ply).collect());
+        assert_eq!([2, 3, 12].map(overlooked), ["twice overlooked", "overlooked three times", "overlooked 12 times"]);
         assert!(points.len() <= MOST, "{points:?}");
         assert_eq!(points.iter().filter(|&ply| ply % 2 == 1).count(), 1, "{points:?}");
     }

@@ -6,7 +6,7 @@ use crate::board::Move;
 use crate::game::ending::Cause;
 use crate::review::analyst;
 use crate::review::analyst::cut_at_end;
-use crate::review::features::{Feature, attack, harms};
+use crate::review::features::{Feature, attack, harms, promotion};
 use crate::review::mark::opposite;
 use crate::review::material::{Swing, explains, list, swing};
 use crate::review::motifs::{Kind, Motif, Walk};
@@ -16,7 +16,9 @@ use crate::search::report::Score;
 const REFUTES: [&str; 3] = ["refutation", "no_single_reason", "draws"];
 /// Maximum number of plies after the move that show an attack on the king.
 const LONGEST_ATTACK: usize = 7;
-/// Maximum loss in centipawns that an uneven trade explains.
+/// Maximum number of plies after the move that show a promotion.
+const LONGEST_RUN: usize = 9;
+/// Maximum loss in centipawns that an uneven trade explains, and that each pawn of a sacrifice explains.
 const TRADE: i32 = 300;
 /// Maximum number of harms in a sentence.
 const HARMS: usize = 2;
@@ -194,7 +196,8 @@ impl ReasonWriter<'_> {
         let Changes { plies, features, trade } = self.changes(plies);
         let answer = self.answer(1);
         let mut clauses: Vec<String> = features.iter().map(|feature| harm(feature, &answer, self.mover())).collect();
-        clauses.extend(trade.map(|trade| format!("{} gives {trade}", name(self.mover()))));
+        let verb = if self.is_taken_at_once() { "gives" } else { "loses" };
+        clauses.extend(trade.map(|trade| format!("{} {verb} {trade}", name(self.mover()))));
         let (score, shown) = (self.shown(self.after), self.answer(plies));
         let claim = Claim::new(&self.facts.position, &self.played[..=plies], !self.mover()).with_features(features);
         let claim = Some(trade.map_or(claim.clone(), |trade| claim.winning(&trade)));
@@ -225,8 +228,14 @@ impl ReasonWriter<'_> {
         if let Some(changes) = attack.filter(|_| standing(rank(self.after)) <= -2) {
             return changes;
         }
-        if let Some(trade) = self.uneven_trade().filter(|_| loss <= TRADE) {
+        // A new queen is no piece that the other side has lost.
+        let promotes = |trade: &Swing| self.played[..trade.plies].iter().any(|m| m.promotion().is_some());
+        if let Some(trade) = self.uneven_trade().or_else(|| self.sacrifice()).filter(|trade| !promotes(trade)) {
             return Changes { plies: trade.plies - 1, features: Vec::new(), trade: Some(trade) };
+        }
+        let runs = promotion(position, &self.played, self.best_line).filter(|(ply, _)| *ply <= LONGEST_RUN);
+        if let Some((ply, found)) = runs.filter(|_| standing(rank(self.after)) <= -2) {
+            return Changes { plies: ply, features: vec![found], trade: None };
         }
         Changes { plies, features: harms(plies), trade: None }
     }
@@ -235,7 +244,21 @@ impl ReasonWriter<'_> {
     fn uneven_trade(&self) -> Option<Swing> {
         let position = &self.facts.position;
         let trade = |line: &[Move]| swing(position, line, !self.mover()).filter(Swing::is_uneven);
-        trade(&self.played).filter(|found| trade(self.best_line).is_none() && found.plies > 1)
+        let found = trade(&self.played).filter(|found| trade(self.best_line).is_none() && found.plies > 1);
+        found.filter(|_| self.loss() <= TRADE)
+    }
+
+    /// Whether the reply captures the piece that moved.
+    fn is_taken_at_once(&self) -> bool {
+        self.facts.after.best().is_some_and(|reply| reply.to() == self.facts.m.to())
+    }
+
+    /// A piece that the line gives for one or two pawns, or the exchange, as the opponent's gain.
+    fn sacrifice(&self) -> Option<Swing> {
+        let gain = |line: &[Move]| swing(&self.facts.position, line, !self.mover());
+        let avoided = gain(self.best_line).is_none_or(|kept| kept.points <= 0);
+        let found = gain(&self.played).filter(|found| found.is_sacrifice() && found.plies > 1 && avoided)?;
+        (self.loss() <= TRADE * found.points && found.plies <= LONGEST_RUN).then_some(found)
     }
 
     /// A threat that the opponent had before the move, can carry out after it, and could not after the best move.

@@ -3,7 +3,9 @@
 use super::bad::{rest, threat_claim, threat_words};
 use super::words::{Form, line, motif_phrase, purpose};
 use super::{Claim, Gain, Look, Reason, ReasonWriter, mate_for, motifs, rank, standing};
+use crate::board::attacks::attacks;
 use crate::board::{Move, piece_value};
+use crate::review::facts::Passed;
 use crate::review::features::{Feature, purposes, queen_trade};
 use crate::review::mark::{MISTAKE, opposite, winning};
 use crate::review::material::{Swing, explains, list};
@@ -82,17 +84,30 @@ impl ReasonWriter<'_> {
     /// A threat of the best move that the move played does not make.
     fn best_threatens(&self) -> Option<Reason> {
         let passed = self.facts.idea.as_ref()?;
-        let gain = Gain::real(passed, self.before).filter(|_| self.is_bad())?;
+        let gain = Gain::real(passed, self.before).filter(|_| self.is_bad() && !self.best_is_traded())?;
+        if gain.mate.is_none() && offers_trade(passed, &gain) {
+            return None;
+        }
         let own = self.facts.own_idea.as_ref().and_then(Gain::of);
         if own.is_some_and(|own| own.covers(&gain)) {
             return None;
         }
-        let what = threat_words(passed, &gain);
+        let mut what = threat_words(passed, &gain);
+        let back = self.facts.position.last_move().zip(self.facts.position.last_captured());
+        if back.is_some_and(|(last, role)| last.to() == gain.line[0].to() && gain.points() <= piece_value(role)) {
+            what = what.replacen("winning ", "winning back ", 1);
+        }
         Some(Reason {
             kind: "best_threatens",
             text: format!("{} was better, threatening {what}.", self.best()),
             claim: Some(threat_claim(passed, &gain)),
         })
+    }
+
+    /// Whether the best move is a capture that the opponent answers with a recapture: then nothing is threatened.
+    fn best_is_traded(&self) -> bool {
+        let [m, reply, ..] = *self.best_line else { return false };
+        self.facts.position.is_capture(m) && reply.to() == m.to()
     }
 
     /// A sentence if both the best move and the move played mate.
@@ -218,6 +233,14 @@ impl ReasonWriter<'_> {
             }
         }
     }
+}
+
+/// Whether a threat captures a piece of the same kind that could capture the attacker itself.
+pub(super) fn offers_trade(Passed { position, .. }: &Passed, gain: &Gain) -> bool {
+    let Some(&m) = gain.line.first() else { return false };
+    let same = position.captured(m).is_some_and(|role| position.role_at(m.from()) == Some(role));
+    let target = position.piece_at(m.to());
+    same && target.is_some_and(|piece| attacks(m.to(), piece, position.occupied()).contains(m.from()))
 }
 
 /// Effect of the better move, from the mover's centipawns with each move; `None` if both positions are even.

@@ -108,6 +108,15 @@ pub(super) fn harm(feature: &Feature, answer: &str, side: Color) -> String {
         FeatureKind::DoubledPawns => format!("{us} gets doubled pawns on the {file}-file"),
         FeatureKind::IsolatedPawn => format!("{us} gets an isolated {}", bare(&man(0))),
         FeatureKind::PassedPawn => format!("{them} gets a passed {}", bare(&man(0))),
+        FeatureKind::PawnEnding => "only kings and pawns are left".to_owned(),
+        FeatureKind::LosesPasser => format!("{us} loses the passed {}", bare(&man(0))),
+        FeatureKind::KeepsPasser => format!("{them} keeps the passed {}", bare(&man(0))),
+        FeatureKind::PasserAdvances => {
+            format!("{them}'s passed pawn reaches {}", square.map(|square| square.to_string()).unwrap_or_default())
+        }
+        FeatureKind::Promotes => {
+            format!("{them} promotes on {}", square.map(|square| square.to_string()).unwrap_or_default())
+        }
         FeatureKind::OpenKing => format!("the line opens the {file}-file against {}", man(0)),
         FeatureKind::NoMoves => format!("{} has no square to go to", man(0)),
         FeatureKind::KingAttack => {
