@@ -66,7 +66,7 @@ impl Dense {
 
     /// The layer as the kernels read a second one: padded to [`SECOND_OUTPUTS`] outputs. Those that it does not have
     /// are 0, and so are their weights in the next layer.
-    pub(crate) fn as_second(mut self) -> Self {
+    pub(crate) fn into_second(mut self) -> Self {
         self.packed = Packed::new(&self.biases, self.weights(), self.shape, SECOND_OUTPUTS);
         self
     }
@@ -185,7 +185,7 @@ pub struct Head {
 
 impl Head {
     pub(crate) fn from_layers([first, second, output]: [Dense; 3]) -> Self {
-        Self { first, second: second.as_second(), output, direct: Direct::new(0, &[]) }
+        Self { first, second: second.into_second(), output, direct: Direct::new(0, &[]) }
     }
 
     pub(crate) fn from_direct(direct: Direct) -> Self {

@@ -96,7 +96,7 @@ fn calibrate_head(head: &mut Head, topology: Topology, output_scale: f32, cases:
     let sums2 = |head: &Head, case: &Case| sums(&head.second, &handed_on(head, case).0);
     let of_case = |case: &Case| BothSums { float: case.float.hidden2.clone(), integer: sums2(head, case) };
     let errors = mean_errors(cases.iter().map(of_case));
-    head.second = shifted(&head.second, &errors).as_second();
+    head.second = shifted(&head.second, &errors).into_second();
     let of_case = |case: &Case| {
         let skip = f64::from(handed_on(head, case).1);
         let target = f64::from(case.float.output * OUTPUT_ONE * output_scale) - skip;
