@@ -271,7 +271,7 @@ fn unsupported_shape_error_lists_choices() {
     for (settings, message) in [
         ("--shape sf12 --l1 300", "l1 is 300, but must be a multiple of 32 up to 3072"),
         ("--shape sf12 --activation pairwise", "layers is 16,32, but must be none with HalfKP and activation pairwise"),
-        ("--shape sf12 --layers 64,32", "layers is 64,32, but must be none or 8,32 or 16,32 or 32,32 with HalfKP"),
+        ("--shape sf12 --layers 64,32", "layers is 64,32, but must be none or 8,8 or 8,16 or 8,32 or 16,8 or 16,16 or"),
         ("--shape sf12 --layers deep", "deep is neither two numbers of outputs, such as 16,32, nor none"),
         ("--shape sf12 --buckets 17", "buckets is 17, but must be 1 to 16"),
         ("--shape small --layers none", "psqt is true, but must be false with HalfKAv2_hm/8"),
