@@ -220,7 +220,13 @@ impl Position {
         }
     }
 
-    /// Square of the piece that `m` captures, in the position before the move.
+    /// The square of the piece that the capture `m` of this position takes.
+    #[inline]
+    pub fn captured_square(&self, m: Move) -> Square {
+        self.role_at(m.from()).map_or(m.to(), |role| self.capture_square(m, role))
+    }
+
+    /// [`Self::captured_square`] of a move by a piece of this role, in the position before the move.
     #[inline]
     pub(super) fn capture_square(&self, m: Move, role: Role) -> Square {
         let en_passant = role == Role::Pawn && self.state.ep == Some(m.to());

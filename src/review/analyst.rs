@@ -67,7 +67,7 @@ impl Look {
 const LONGER: u32 = 3;
 /// Minimum number of nodes of a search that confirms a claim, whatever the limits of a position are.
 // MEASURED: 28 November 2026: with searches of 2,000 nodes, 16 of 726 claims of 200 games turned out false.
-const CONFIRMS: u64 = 10_000;
+const MIN_CONFIRMING_NODES: u64 = 10_000;
 /// Divisor of a position's limits for the search of a reply that a line lacks.
 const REPLY_PART: u32 = 8;
 
@@ -131,7 +131,7 @@ impl Analyst {
         Some(look)
     }
 
-    /// The `lines` best lines of a position, with `1 / part` of its limits. See [`CONFIRMS`].
+    /// The `lines` best lines of a position, with `1 / part` of its limits. See [`MIN_CONFIRMING_NODES`].
     pub(crate) fn look_wide(&mut self, position: &Position, lines: usize, part: u32) -> Option<Look> {
         self.search(position, self.limits_for_part(part), lines)
     }
@@ -145,7 +145,7 @@ impl Analyst {
 
     /// The limits divided by `part`. A search with the whole limits confirms a claim.
     fn limits_for_part(&self, part: u32) -> Limits {
-        let least = if part == 1 { CONFIRMS } else { 1 };
+        let least = if part == 1 { MIN_CONFIRMING_NODES } else { 1 };
         let limits = shared_out(&self.limits, part);
         Limits { nodes: limits.nodes.map(|nodes| nodes.max(least)), ..limits }
     }

@@ -24,7 +24,7 @@ const WORTH: [i32; 5] = [950, 480, 340, 320, 100];
 /// Minimum and maximum loss in centipawns that each pawn explains. Below, the material has its price.
 const EXPLAINED: (i32, i32) = (30, 300);
 /// Pawns from which a loss of material explains any loss.
-const ANY: i32 = 3;
+const EXPLAINS_ANY: i32 = 3;
 /// Minimum number of centipawns that an uneven trade wins.
 const UNEVEN: i32 = 40;
 
@@ -247,7 +247,7 @@ pub(crate) fn is_most(part: i32, all: i32) -> bool {
 
 /// Whether a difference of this many pawns in material explains a loss of this many centipawns.
 pub(crate) fn explains(points: i32, loss: i32) -> bool {
-    loss >= EXPLAINED.0 * points && (points >= ANY || loss <= EXPLAINED.1 * points)
+    loss >= EXPLAINED.0 * points && (points >= EXPLAINS_ANY || loss <= EXPLAINED.1 * points)
 }
 
 /// The first bishop or knight that a side captures without an immediate recapture.

@@ -13,6 +13,7 @@ pub(crate) mod eval;
 pub(crate) mod game_record;
 pub(crate) mod genfens;
 pub(crate) mod net;
+pub(crate) mod net_numbers;
 #[cfg(feature = "full")]
 pub(crate) mod net_picture;
 pub(crate) mod perft;

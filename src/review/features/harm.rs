@@ -199,12 +199,17 @@ impl Lines<'_> {
             let pawns = passed_pawns(self.start, color);
             pawns.into_iter().filter(move |square| relative_rank(*square, color) >= FAR)
         };
-        let lost = far(self.us).find_map(|square| match fate(self.start, self.played, square) {
-            Fate::Captured(at) if !matches!(fate(self.start, self.best, square), Fate::Captured(_)) => Some(at),
+        let lost = far(self.us).find_map(|square| match pawn_after(self.start, self.played, square) {
+            PawnOutcome::Captured(at)
+                if !matches!(pawn_after(self.start, self.best, square), PawnOutcome::Captured(_)) =>
+            {
+                Some(at)
+            }
             _ => None,
         })?;
         let replaced = (self.end.pieces(self.us, Role::Pawn) & Bitboard::from(lost)).any();
-        let traded = far(!self.us).any(|square| matches!(fate(self.start, self.played, square), Fate::Captured(_)));
+        let traded =
+            far(!self.us).any(|square| matches!(pawn_after(self.start, self.played, square), PawnOutcome::Captured(_)));
         let [before, after] = [self.start, &self.end].map(|position| Balance::of(position, self.us).points());
         (!traded && !replaced && after <= before).then(|| Feature::of(FeatureKind::LosesPasser, vec![pawn_on(lost)]))
     }
@@ -213,14 +218,18 @@ impl Lines<'_> {
     fn keeps_passer(&self) -> Option<Feature> {
         let them = !self.us;
         let far = passed_pawns(self.start, them).into_iter().filter(|square| relative_rank(*square, them) >= ADVANCED);
-        let kept = far.into_iter().find_map(|square| match fate(self.start, self.played, square) {
-            Fate::Lives(at) if matches!(fate(self.start, self.best, square), Fate::Captured(_)) => Some(at),
+        let kept = far.into_iter().find_map(|square| match pawn_after(self.start, self.played, square) {
+            PawnOutcome::OnBoard(at)
+                if matches!(pawn_after(self.start, self.best, square), PawnOutcome::Captured(_)) =>
+            {
+                Some(at)
+            }
             _ => None,
         })?;
         let own = |line: &[Move]| {
             passed_pawns(self.start, self.us)
                 .into_iter()
-                .any(|square| matches!(fate(self.start, line, square), Fate::Captured(_)))
+                .any(|square| matches!(pawn_after(self.start, line, square), PawnOutcome::Captured(_)))
         };
         (!own(self.best)).then(|| Feature::of(FeatureKind::KeepsPasser, vec![pawn_on(kept)]))
     }
@@ -231,12 +240,12 @@ impl Lines<'_> {
         let passed = passed_pawns(&self.end, them);
         let least = RUNS[usize::from(self.end.by_role(Role::Queen).any())];
         let pawn = self.start.pieces(them, Role::Pawn).into_iter().find_map(|square| {
-            let Fate::Lives(now) = fate(self.start, self.played, square) else { return None };
+            let PawnOutcome::OnBoard(now) = pawn_after(self.start, self.played, square) else { return None };
             let rank = relative_rank(now, them);
-            let other = match fate(self.start, self.best, square) {
-                Fate::Lives(at) => relative_rank(at, them),
-                Fate::Captured(_) => 0,
-                Fate::Promotes => return None,
+            let other = match pawn_after(self.start, self.best, square) {
+                PawnOutcome::OnBoard(at) => relative_rank(at, them),
+                PawnOutcome::Captured(_) => 0,
+                PawnOutcome::Promoted => return None,
             };
             let runs = passed.contains(now) && rank >= least && rank > relative_rank(square, them);
             (runs && rank >= other + FARTHER).then_some(now)
@@ -289,33 +298,29 @@ fn castles(start: &Position, line: &[Move], color: Color) -> bool {
     })
 }
 
-/// What becomes of a pawn in a line.
-enum Fate {
-    /// It stands on this square at the end.
-    Lives(Square),
-    /// It is captured on this square.
+/// Where a pawn is at the end of a line.
+enum PawnOutcome {
+    /// It stands on this square.
+    OnBoard(Square),
+    /// It was captured on this square.
     Captured(Square),
-    Promotes,
+    Promoted,
 }
 
-fn fate(start: &Position, line: &[Move], mut square: Square) -> Fate {
+fn pawn_after(start: &Position, line: &[Move], mut square: Square) -> PawnOutcome {
     let mut position = start.recent();
     for &m in line {
-        let taken = match position.is_en_passant(m) {
-            true => Square::from_coords(m.to().file(), m.from().rank()),
-            false => m.to(),
-        };
         if m.from() == square {
             if m.promotion().is_some() {
-                return Fate::Promotes;
+                return PawnOutcome::Promoted;
             }
             square = m.to();
-        } else if taken == square && position.is_capture(m) {
-            return Fate::Captured(square);
+        } else if position.is_capture(m) && position.captured_square(m) == square {
+            return PawnOutcome::Captured(square);
         }
         position.do_move(m);
     }
-    Fate::Lives(square)
+    PawnOutcome::OnBoard(square)
 }
 
 /// The opponent's promotion in a line after the move played, with the number of its ply, if the new piece is not

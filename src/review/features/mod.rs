@@ -160,11 +160,7 @@ impl Step<'_> {
 
     fn takes(&self) -> Option<Feature> {
         let role = self.before.captured(self.m)?;
-        let square = if self.before.is_en_passant(self.m) {
-            Square::from_coords(self.m.to().file(), self.m.from().rank())
-        } else {
-            self.m.to()
-        };
+        let square = self.before.captured_square(self.m);
         Some(Feature::of(FeatureKind::Takes, vec![Man { role, square }]))
     }
 

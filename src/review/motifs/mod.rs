@@ -207,8 +207,7 @@ impl Walk {
     pub(crate) fn captured(&self, ply: usize) -> Option<Man> {
         let (m, before) = (self.mv(ply)?, self.before(ply));
         let role = before.captured(m)?;
-        let square = if before.is_en_passant(m) { Square::from_coords(m.to().file(), m.from().rank()) } else { m.to() };
-        Some(Man { role, square })
+        Some(Man { role, square: before.captured_square(m) })
     }
 
     /// The piece that makes the move with this index, on its square after the move. `None` for castling.
