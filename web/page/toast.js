@@ -12,15 +12,20 @@ export function showToast(text) {
 }
 
 const dialog = document.getElementById("confirm");
+let answer = () => {};
 
-/** Asks a question. Resolves with whether the button `yes` was chosen. */
+/**
+ * Asks a question. Resolves with whether the button `yes` was chosen. A question that is still open, or whose answer has
+ * not arrived yet, is answered with no.
+ */
 export function confirmed(question, yes) {
+  answer(false);
   document.getElementById("confirm-text").textContent = question;
   document.getElementById("confirm-yes").textContent = yes;
   dialog.returnValue = "";
-  dialog.showModal();
-  return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
-  });
+  if (!dialog.open) dialog.showModal();
+  return new Promise((resolve) => { answer = resolve; });
 }
+// The event arrives after the dialog was closed, when the next question may already be shown.
+dialog.addEventListener("close", () => { if (!dialog.open) answer(dialog.returnValue === "yes"); });
 dialog.addEventListener("click", ({ target }) => { if (target === dialog) dialog.close(""); });

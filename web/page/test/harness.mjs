@@ -113,6 +113,7 @@ export async function typeMove(page, move) {
 export async function resign(page) {
   await page.click('[data-do="resign"]');
   await page.click("#confirm-yes");
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("You resigned"));
 }
 
 /** Types a legal move, chosen by a generator of random numbers. */
