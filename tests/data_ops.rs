@@ -151,6 +151,30 @@ fn filter_drops_positions_or_in_binpack_their_scores() {
 }
 
 #[test]
+fn filter_keeps_a_share_of_the_positions_that_win_material() {
+    let folder = Folder::new("noisy");
+    let games = random_games(9, 600);
+    let from = folder.file("a.bin", &encode(Format::Bin, &games));
+    let wins = |entry: &&Entry| {
+        let position = Position::from_fen(&plain::fen(entry), CastlingMode::Chess960).expect("a position of a game");
+        position.can_win_material()
+    };
+    let count = |entries: &[Entry]| entries.iter().filter(wins).count();
+    let noisy = count(&games);
+    let quiet = games.len() - noisy;
+    for (share, kept) in [("0", 0..=0), ("0.25", noisy / 6..=noisy / 3), ("1", noisy..=noisy)] {
+        let to = folder.path("b.bin");
+        succeed(&["filter", "--noisy", share], &[&from, &to]);
+        let chosen = entries(&to);
+        assert!(kept.contains(&count(&chosen)), "{share}: {} of {noisy}", count(&chosen));
+        assert_eq!(chosen.len() - count(&chosen), quiet, "{share}");
+    }
+    let refused = data(&["filter", "--noisy", "1.5"], &[&from, &folder.path("c.bin")]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("a number from 0 to 1"));
+}
+
+#[test]
 fn info_counts_positions_games_and_results() {
     let folder = Folder::new("info");
     let games = random_games(6, 50);

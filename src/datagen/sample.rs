@@ -25,6 +25,7 @@ use crate::nnue::{AccumulatorStack, Board, Network};
 use crate::search::score::Value;
 use crate::search::solo::Sampler;
 use crate::search::{Limits, Solo};
+use crate::util::quantity::parse_share;
 use crate::util::rng::SplitMix64;
 use crate::util::sync::Mutex;
 
@@ -62,7 +63,7 @@ pub struct SampleArgs {
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub thin: u32,
     /// Keep this share of the positions in which a capture or a promotion wins material, at random; 1 keeps all
-    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share)]
     pub noisy: f64,
     /// For each sample, also write N positions on average that follow from it by one to four random legal moves, with
     /// labels of the same networks and filtered alike
@@ -88,12 +89,6 @@ const MAX_MADE: f64 = 1000.0;
 
 /// Largest number of endgames after each game.
 const MAX_ENDGAMES: f64 = 100.0;
-
-/// Parses a share.
-fn share(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
-    number.ok_or_else(|| "must be a number from 0 to 1".to_owned())
-}
 
 /// Parses a number of made positions.
 fn made(text: &str) -> Result<f64, String> {

@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use clap::Arg;
 
 /// Formats a number in short form: 812, 45.1 k, 3.20 M, 1.07 G.
@@ -112,6 +112,15 @@ pub fn parse_count(text: &str) -> Result<u64> {
 /// Fails if the text is neither zero nor a count.
 pub fn parse_count_or_zero(text: &str) -> Result<u64> {
     if text.trim() == "0" { Ok(0) } else { parse_count(text) }
+}
+
+/// Parses a share of a whole.
+///
+/// # Errors
+/// Fails if the text is not a number from 0 to 1.
+pub fn parse_share(text: &str) -> Result<f64> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.context("must be a number from 0 to 1")
 }
 
 // Arguments of a command from inside the program, so that a command can be composed of others, and numbers with a

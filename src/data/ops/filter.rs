@@ -7,11 +7,13 @@ use std::str::FromStr;
 use anyhow::{Context, Error, Result, ensure};
 
 use super::{InputArgs, OutputFile, Paths, for_each};
+use crate::board::{CastlingMode, Position};
 use crate::data::entry::{Entry, Filter, FilterArgs, UNITS_PER_CENTIPAWN, remainder};
 use crate::data::format::{FileFormat, Format};
+use crate::data::plain::fen;
 use crate::data::reader::Enough;
 use crate::util::identity::check_distinct;
-use crate::util::quantity::{parse_count, parse_count_or_zero};
+use crate::util::quantity::{parse_count, parse_count_or_zero, parse_share};
 use crate::util::rng::SplitMix64;
 use crate::util::text::Shown as _;
 
@@ -38,6 +40,9 @@ pub struct ChooseArgs {
     /// with up to 8 pieces for two with 9 to 16 and one with 17 to 32. Reads the inputs twice
     #[arg(long, value_name = "PIECES:SHARE,...")]
     pub piece_shares: Option<PieceShares>,
+    /// Keep this share of the positions in which a capture or a promotion wins material, at random; 1 keeps all
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share)]
+    pub noisy: f64,
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -48,7 +53,18 @@ impl ChooseArgs {
     fn keeps(&self, filter: &Filter, entry: &Entry, rng: &mut SplitMix64) -> bool {
         let extreme = entry.score.unsigned_abs() > self.thin_beyond;
         let thinned = extreme && rng.below(self.thin as usize) != 0;
-        !thinned && filter.keeps(entry) && (!self.by_result || entry.score_alone || rng.unit() < result_chance(entry))
+        let fits_result =
+            |rng: &mut SplitMix64| !self.by_result || entry.score_alone || rng.unit() < result_chance(entry);
+        !thinned && filter.keeps(entry) && fits_result(rng) && self.keeps_noisy(entry, rng)
+    }
+
+    /// Whether the filter by exchanges keeps an entry. An entry that is no legal position wins nothing.
+    fn keeps_noisy(&self, entry: &Entry, rng: &mut SplitMix64) -> bool {
+        let wins = || {
+            let position = Position::from_fen(&fen(entry), CastlingMode::Chess960);
+            position.is_ok_and(|position| position.can_win_material())
+        };
+        self.noisy >= 1.0 || !wins() || rng.unit() < self.noisy
     }
 
     /// The probabilities of keeping a position of each class of piece counts.
