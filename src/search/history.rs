@@ -1,9 +1,11 @@
 //! History tables: results of moves in other nodes, used to order, prune and reduce moves.
 //!
 //! Each history is a type with `score` and `update`; the types of its fields show how its entries are indexed. All of
-//! them, and the correction histories, consist of [`Entry`].
+//! them, and the correction histories, consist of [`Entry`], or of [`SharedEntry`] where the threads share them.
 
 use std::ops::{Index, IndexMut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI16, Ordering::Relaxed};
 
 use bytemuck::Zeroable;
 
@@ -17,7 +19,7 @@ use crate::util::memory::{CAN_PREFETCH, Zeroed, prefetch, zeroed_slice_or_abort}
 // the first plies: Stockfish (2020); pawn history: Stockfish (2023). Gravity, tables and limits: SF-2026-08; 512 pawn
 // structures: SF-17.1.
 
-/// Number of pawn structures in the pawn history (a power of two).
+/// Number of pawn structures in the pawn history for each thread (a power of two).
 const PAWN_STRUCTURES: usize = 512;
 /// Contexts of the continuation history: in check or not, noisy or not, piece, square.
 const CONTEXTS: usize = 4 * PieceSquare::COUNT;
@@ -47,9 +49,38 @@ impl Entry {
     /// Adds `bonus`, with gravity towards zero near `max`.
     #[inline]
     pub fn update(&mut self, bonus: i32, max: i32) {
-        let bonus = bonus.clamp(-max, max);
-        let old = self.get();
-        self.0 = (old + bonus - old * bonus.abs() / max) as i16;
+        *self = Self::new(with_gravity(self.get(), bonus, max));
+    }
+}
+
+/// `old` after `bonus`, both within `max`.
+#[inline]
+fn with_gravity(old: i32, bonus: i32, max: i32) -> i32 {
+    let bonus = bonus.clamp(-max, max);
+    old + bonus - old * bonus.abs() / max
+}
+
+/// An entry that all threads read and update. Two threads that update it at once may lose one of the two updates,
+/// which is no worse than a search that met one node less.
+#[derive(Debug, Zeroable)]
+#[repr(transparent)]
+pub struct SharedEntry(AtomicI16);
+
+impl SharedEntry {
+    /// The score.
+    #[inline]
+    pub fn get(&self) -> i32 {
+        i32::from(self.0.load(Relaxed))
+    }
+
+    fn set(&self, score: i32) {
+        self.0.store(score as i16, Relaxed);
+    }
+
+    /// Adds `bonus`, with gravity towards zero near `max`.
+    #[inline]
+    pub fn update(&self, bonus: i32, max: i32) {
+        self.set(with_gravity(self.get(), bonus, max));
     }
 }
 
@@ -123,19 +154,19 @@ impl IndexMut<Move> for BySquares {
 
 /// Entries by piece and destination of a move.
 #[derive(Clone, Copy, Zeroable)]
-pub struct ByPiece([Entry; PieceSquare::COUNT]);
+pub struct ByPiece<E = Entry>([E; PieceSquare::COUNT]);
 
-impl Index<PieceSquare> for ByPiece {
-    type Output = Entry;
+impl<E> Index<PieceSquare> for ByPiece<E> {
+    type Output = E;
     #[inline]
-    fn index(&self, square: PieceSquare) -> &Entry {
+    fn index(&self, square: PieceSquare) -> &E {
         &self.0[square.index()]
     }
 }
 
-impl IndexMut<PieceSquare> for ByPiece {
+impl<E> IndexMut<PieceSquare> for ByPiece<E> {
     #[inline]
-    fn index_mut(&mut self, square: PieceSquare) -> &mut Entry {
+    fn index_mut(&mut self, square: PieceSquare) -> &mut E {
         &mut self.0[square.index()]
     }
 }
@@ -228,13 +259,25 @@ impl ContinuationHistory {
 }
 
 /// Scores of quiet moves by pawn structure, piece and destination.
-pub struct PawnHistory(Zeroed<ByPiece>);
+pub struct PawnHistory(Zeroed<ByPiece<SharedEntry>>);
 
 impl PawnHistory {
+    /// An empty table for `structures` structures, a power of two.
+    fn new(structures: usize) -> Self {
+        let new = Self(zeroed_slice_or_abort(structures));
+        new.clear();
+        new
+    }
+
+    /// Gives every move its initial score.
+    fn clear(&self) {
+        self.0.iter().flat_map(|row| &row.0).for_each(|entry| entry.set(params::hist_pawn_start()));
+    }
+
     /// Scores of all moves with a pawn structure.
     #[inline]
-    pub fn row(&self, pawn_key: u64) -> &ByPiece {
-        &self.0[Self::structure(pawn_key)]
+    pub fn row(&self, pawn_key: u64) -> &ByPiece<SharedEntry> {
+        &self.0[pawn_key as usize & (self.0.len() - 1)]
     }
 
     /// Score of a move with a pawn structure.
@@ -244,46 +287,66 @@ impl PawnHistory {
     }
 
     /// Adds `bonus`, which may be negative, to the score of a move with a pawn structure.
-    pub fn update(&mut self, pawn_key: u64, square: PieceSquare, bonus: i32) {
-        self.0[Self::structure(pawn_key)][square].update(bonus, params::hist_pawn_max());
-    }
-
-    #[inline]
-    fn structure(pawn_key: u64) -> usize {
-        pawn_key as usize & (PAWN_STRUCTURES - 1)
+    pub fn update(&self, pawn_key: u64, square: PieceSquare, bonus: i32) {
+        self.row(pawn_key)[square].update(bonus, params::hist_pawn_max());
     }
 }
 
-/// The move statistics of one thread.
+/// The statistics that the threads of an engine share, because what one thread learns about a pawn structure or an
+/// evaluation helps the others. They are as large for each thread as those of one thread alone.
+// CITE: shared correction and pawn histories, and their sizes: SF-2026-08.
+#[derive(Clone)]
+pub struct SharedHistories {
+    pawn: Arc<PawnHistory>,
+    corrections: Arc<KeyCorrections>,
+}
+
+impl SharedHistories {
+    /// Empty tables for `threads` threads.
+    pub fn new(threads: usize) -> Self {
+        let share = threads.next_power_of_two();
+        Self {
+            pawn: Arc::new(PawnHistory::new(PAWN_STRUCTURES * share)),
+            corrections: Arc::new(KeyCorrections::new(SIZE * share)),
+        }
+    }
+
+    /// Resets all tables to their initial values.
+    pub fn clear(&self) {
+        self.pawn.clear();
+        self.corrections.clear();
+    }
+}
+
+/// The move statistics that a thread uses: its own, and the pawn history of all threads.
 pub struct Histories {
     pub butterfly: ButterflyHistory,
     pub low_ply: LowPlyHistory,
     pub capture: CaptureHistory,
     pub continuation: ContinuationHistory,
-    pub pawn: PawnHistory,
+    pub pawn: Arc<PawnHistory>,
 }
 
 impl Histories {
-    /// Tables with the initial values.
-    pub fn new() -> Self {
+    /// Own tables with the initial values, and the shared one as it is.
+    pub fn new(shared: &SharedHistories) -> Self {
         let mut new = Self {
             butterfly: ButterflyHistory(zeroed_slice_or_abort(2)),
             low_ply: LowPlyHistory(zeroed_slice_or_abort(LOW_PLIES)),
             capture: CaptureHistory(zeroed_slice_or_abort(PieceSquare::COUNT)),
             continuation: ContinuationHistory(zeroed_slice_or_abort(CONTEXTS + 1)),
-            pawn: PawnHistory(zeroed_slice_or_abort(PAWN_STRUCTURES)),
+            pawn: shared.pawn.clone(),
         };
         new.clear();
         new
     }
 
-    /// Resets all tables. The initial values are those of an average move, slightly below zero.
+    /// Resets the thread's own tables. The initial values are those of an average move, slightly below zero.
     // CITE: Stockfish; values rounded from SF-17.1.
     pub fn clear(&mut self) {
         self.butterfly.0.fill(BySquares([Entry::ZERO; 4096]));
         self.low_ply.0.fill(BySquares([Entry::ZERO; 4096]));
         self.capture.0.fill([Entry::new(params::hist_capture_start()); 6]);
-        self.pawn.0.fill(ByPiece([Entry::new(params::hist_pawn_start()); PieceSquare::COUNT]));
         self.continuation.0.fill(ByPiece([Entry::new(params::hist_cont_start()); PieceSquare::COUNT]));
         self.continuation.0[ContHistIndex::NONE.index()] = ByPiece([Entry::ZERO; PieceSquare::COUNT]);
     }
@@ -325,7 +388,7 @@ pub fn threats_by_lesser(position: &Position) -> [Bitboard; 6] {
 // each side's pieces: Stockfish (September 2024); for pairs of moves: Stockfish (October 2024). Weights and rates:
 // SF-2026-08. 16,384 entries a table: SF-17.
 
-/// Entries per table and colour (a power of two).
+/// Entries per table, colour and thread (a power of two).
 const SIZE: usize = 16_384;
 /// Number of pairs of an earlier and a later piece-square.
 const MOVE_PAIRS: usize = PieceSquare::COUNT * PieceSquare::COUNT;
@@ -338,12 +401,6 @@ impl Slot {
     /// Slot of a missing pair of moves; it is never written.
     const NO_MOVE: Self = Self(MOVE_PAIRS as u32);
 
-    /// Slot of a part of the position, for the side to move.
-    #[inline]
-    fn of_key(turn: Color, key: u64) -> Self {
-        Self((color_index(turn) * SIZE + (key as usize & (SIZE - 1))) as u32)
-    }
-
     /// Slot of the last move after an earlier one.
     #[inline]
     fn of_moves(earlier: Option<PieceSquare>, last: Option<PieceSquare>) -> Self {
@@ -354,12 +411,15 @@ impl Slot {
     }
 }
 
-/// Corrections by one feature.
-struct Table(Zeroed<Entry>);
+/// Corrections by one feature of the position, for either side to move, shared by the threads.
+struct KeyTable(Zeroed<SharedEntry>);
 
-impl Table {
-    fn new(entries: usize) -> Self {
-        Self(zeroed_slice_or_abort(entries))
+impl KeyTable {
+    /// Slot of a feature with the hash `key`.
+    #[inline]
+    fn slot(&self, turn: Color, key: u64) -> Slot {
+        let half = self.0.len() / 2;
+        Slot((color_index(turn) * half + (key as usize & (half - 1))) as u32)
     }
 
     #[inline]
@@ -373,17 +433,37 @@ impl Table {
     }
 
     #[inline]
-    fn update(&mut self, slot: Slot, bonus: i32) {
+    fn update(&self, slot: Slot, bonus: i32) {
         self.0[slot.0 as usize].update(bonus, params::corr_max());
     }
 }
 
-/// The correction tables of one thread.
+/// Corrections by the pawns, the minor pieces and each side's pieces.
+struct KeyCorrections {
+    pawn: KeyTable,
+    minor: KeyTable,
+    non_pawn: [KeyTable; 2],
+}
+
+impl KeyCorrections {
+    /// Empty tables with `entries` entries for each side to move, a power of two.
+    fn new(entries: usize) -> Self {
+        let table = || KeyTable(zeroed_slice_or_abort(2 * entries));
+        Self { pawn: table(), minor: table(), non_pawn: [table(), table()] }
+    }
+
+    fn clear(&self) {
+        let [white, black] = &self.non_pawn;
+        for table in [&self.pawn, &self.minor, white, black] {
+            table.0.iter().for_each(|entry| entry.set(0));
+        }
+    }
+}
+
+/// The correction tables that a thread uses: those by keys are shared, those by pairs of moves are its own.
 pub struct Corrections {
-    pawn: Table,
-    minor: Table,
-    non_pawn: [Table; 2],
-    continuation: Table,
+    by_key: Arc<KeyCorrections>,
+    continuation: Zeroed<Entry>,
 }
 
 /// The keys of a node in every table.
@@ -410,32 +490,32 @@ impl Keys {
     /// Keys of a node that has not been reached yet.
     pub const NONE: Self =
         Self { pawn: Slot(0), minor: Slot(0), non_pawn: [Slot(0); 2], continuation: [Slot::NO_MOVE; 2] };
-
-    /// The keys of `position`, reached by `moves`.
-    #[inline]
-    pub fn new(position: &Position, moves: LastMoves) -> Self {
-        let slot = |key: u64| Slot::of_key(position.turn(), key);
-        Self {
-            pawn: slot(position.pawn_key()),
-            minor: slot(position.minor_key()),
-            non_pawn: [Color::White, Color::Black].map(|color| slot(position.non_pawn_key(color))),
-            continuation: [moves.second, moves.fourth].map(|earlier| Slot::of_moves(earlier, moves.last)),
-        }
-    }
 }
 
 impl Corrections {
-    /// Empty tables.
-    pub fn new() -> Self {
-        let table = || Table::new(2 * SIZE);
-        Self { pawn: table(), minor: table(), non_pawn: [table(), table()], continuation: Table::new(MOVE_PAIRS + 1) }
+    /// Empty tables by pairs of moves, and the shared ones as they are.
+    pub fn new(shared: &SharedHistories) -> Self {
+        Self { by_key: shared.corrections.clone(), continuation: zeroed_slice_or_abort(MOVE_PAIRS + 1) }
     }
 
-    /// Resets all tables.
+    /// Resets the thread's own table.
     pub fn clear(&mut self) {
-        let [white, black] = &mut self.non_pawn;
-        for table in [&mut self.pawn, &mut self.minor, white, black, &mut self.continuation] {
-            table.0.fill(Entry::new(0));
+        self.continuation.fill(Entry::ZERO);
+    }
+
+    /// The keys of `position`, reached by `moves`.
+    #[inline]
+    pub fn keys(&self, position: &Position, moves: LastMoves) -> Keys {
+        let (by_key, turn) = (&self.by_key, position.turn());
+        let [white, black] = &by_key.non_pawn;
+        Keys {
+            pawn: by_key.pawn.slot(turn, position.pawn_key()),
+            minor: by_key.minor.slot(turn, position.minor_key()),
+            non_pawn: [
+                white.slot(turn, position.non_pawn_key(Color::White)),
+                black.slot(turn, position.non_pawn_key(Color::Black)),
+            ],
+            continuation: [moves.second, moves.fourth].map(|earlier| Slot::of_moves(earlier, moves.last)),
         }
     }
 
@@ -445,12 +525,12 @@ impl Corrections {
         if !CAN_PREFETCH {
             return;
         }
-        self.pawn.prefetch(keys.pawn);
-        self.minor.prefetch(keys.minor);
-        self.non_pawn[0].prefetch(keys.non_pawn[0]);
-        self.non_pawn[1].prefetch(keys.non_pawn[1]);
-        self.continuation.prefetch(keys.continuation[0]);
-        self.continuation.prefetch(keys.continuation[1]);
+        let by_key = &self.by_key;
+        by_key.pawn.prefetch(keys.pawn);
+        by_key.minor.prefetch(keys.minor);
+        by_key.non_pawn[0].prefetch(keys.non_pawn[0]);
+        by_key.non_pawn[1].prefetch(keys.non_pawn[1]);
+        keys.continuation.iter().for_each(|slot| prefetch(&self.continuation[slot.0 as usize]));
     }
 
     /// Correction of the static evaluation, in internal units.
@@ -460,10 +540,11 @@ impl Corrections {
         if !rules::correction() {
             return 0;
         }
-        let non_pawn = self.non_pawn[0].get(keys.non_pawn[0]) + self.non_pawn[1].get(keys.non_pawn[1]);
-        let continuation = self.continuation.get(keys.continuation[0]) + self.continuation.get(keys.continuation[1]);
-        let sum = params::corr_pawn() * self.pawn.get(keys.pawn)
-            + params::corr_minor() * self.minor.get(keys.minor)
+        let by_key = &self.by_key;
+        let non_pawn = by_key.non_pawn[0].get(keys.non_pawn[0]) + by_key.non_pawn[1].get(keys.non_pawn[1]);
+        let continuation: i32 = keys.continuation.iter().map(|slot| self.continuation[slot.0 as usize].get()).sum();
+        let sum = params::corr_pawn() * by_key.pawn.get(keys.pawn)
+            + params::corr_minor() * by_key.minor.get(keys.minor)
             + params::corr_non_pawn() * non_pawn
             + params::corr_cont() * continuation;
         sum / 1024
@@ -474,15 +555,16 @@ impl Corrections {
     pub fn learn(&mut self, keys: &Keys, bonus: i32) {
         let max_step = params::corr_step_max();
         let bonus = bonus.clamp(-max_step, max_step) * params::corr_rate() / 1024;
-        self.pawn.update(keys.pawn, bonus);
-        self.minor.update(keys.minor, bonus * params::corr_rate_minor() / 128);
-        for (table, &slot) in self.non_pawn.iter_mut().zip(&keys.non_pawn) {
+        let by_key = &self.by_key;
+        by_key.pawn.update(keys.pawn, bonus);
+        by_key.minor.update(keys.minor, bonus * params::corr_rate_minor() / 128);
+        for (table, &slot) in by_key.non_pawn.iter().zip(&keys.non_pawn) {
             table.update(slot, bonus * params::corr_rate_non_pawn() / 128);
         }
         let rates = [params::corr_rate_second(), params::corr_rate_fourth()];
         for (&slot, rate) in keys.continuation.iter().zip(rates) {
             if slot != Slot::NO_MOVE {
-                self.continuation.update(slot, bonus * rate / 128);
+                self.continuation[slot.0 as usize].update(bonus * rate / 128, params::corr_max());
             }
         }
     }
@@ -536,7 +618,7 @@ mod tests {
 
     #[test]
     fn empty_context_stays_zero() {
-        let mut histories = Histories::new();
+        let mut histories = Histories::new(&SharedHistories::new(1));
         let square = PieceSquare::new(Piece { color: Color::White, role: Role::Pawn }, quiet());
         for context in [ContHistIndex::NONE, ContHistIndex(0)] {
             let before = histories.continuation.score(context, square);
@@ -549,7 +631,7 @@ mod tests {
 
     #[test]
     fn updates_change_one_side_only() {
-        let mut histories = Histories::new();
+        let mut histories = Histories::new(&SharedHistories::new(1));
         let before = histories.butterfly.score(Color::Black, quiet());
         histories.butterfly.update(Color::White, quiet(), 500);
         assert!(histories.butterfly.score(Color::White, quiet()) > 0);
@@ -579,7 +661,7 @@ mod tests {
 
     #[test]
     fn first_plies_have_scores_of_their_own() {
-        let mut histories = Histories::new();
+        let mut histories = Histories::new(&SharedHistories::new(1));
         histories.new_root();
         histories.low_ply.update(2, quiet(), -500);
         let scores = [1, 2, 3, LOW_PLIES, 200].map(|ply| histories.low_ply.score(ply, quiet()));
@@ -598,19 +680,19 @@ mod tests {
         weights * params::corr_max() / 1024
     }
 
-    fn keys(position: &Position) -> Keys {
+    fn keys(corrections: &Corrections, position: &Position) -> Keys {
         let piece = |role| Piece { color: Color::White, role };
         let square = |role| Some(PieceSquare::new(piece(role), Move::new(Square::A1, Square::B2).expect("not a1a1")));
         let moves = LastMoves { last: square(Role::King), second: square(Role::Queen), fourth: square(Role::Bishop) };
-        Keys::new(position, moves)
+        corrections.keys(position, moves)
     }
 
     #[test]
     fn correction_follows_the_bonus_and_stays_in_range() {
-        let mut corrections = Corrections::new();
+        let mut corrections = Corrections::new(&SharedHistories::new(1));
         let mut rng = SplitMix64::new(2);
         for (number, position) in random_positions(300).iter().enumerate() {
-            let keys = keys(position);
+            let keys = keys(&corrections, position);
             let sign = if number % 2 == 0 { 1 } else { -1 };
             for _ in 0..rng.below(60) {
                 let before = corrections.value(&keys);
@@ -625,37 +707,80 @@ mod tests {
     #[test]
     fn correction_depends_on_the_side_to_move() {
         for mut position in random_positions(300).into_iter().filter(|position| !position.in_check()) {
-            let mut corrections = Corrections::new();
-            let keys = |position: &Position| Keys::new(position, LastMoves::default());
-            corrections.learn(&keys(&position), 200);
-            assert!(corrections.value(&keys(&position)) > 0, "{}", position.fen());
+            let mut corrections = Corrections::new(&SharedHistories::new(1));
+            let keys = corrections.keys(&position, LastMoves::default());
+            corrections.learn(&keys, 200);
+            assert!(corrections.value(&keys) > 0, "{}", position.fen());
             position.do_null_move();
-            assert_eq!(corrections.value(&keys(&position)), 0, "{}", position.fen());
+            let keys = corrections.keys(&position, LastMoves::default());
+            assert_eq!(corrections.value(&keys), 0, "{}", position.fen());
         }
     }
 
     #[test]
     fn every_table_contributes_to_the_correction() {
         let position = Position::startpos();
-        let none = Keys::new(&position, LastMoves::default());
-        let mut corrections = Corrections::new();
+        let mut corrections = Corrections::new(&SharedHistories::new(1));
+        let none = corrections.keys(&position, LastMoves::default());
         corrections.learn(&none, 200);
         let without_moves = corrections.value(&none);
-        let mut corrections = Corrections::new();
-        corrections.learn(&keys(&position), 200);
-        assert!(corrections.value(&keys(&position)) > without_moves);
+        let mut corrections = Corrections::new(&SharedHistories::new(1));
+        let with_moves = keys(&corrections, &position);
+        corrections.learn(&with_moves, 200);
+        assert!(corrections.value(&with_moves) > without_moves);
         // The same moves before another position with other pieces and pawns.
         let other = crate::search::tests::position("4k3/8/8/8/3P4/8/8/4K3 w - - 0 1");
-        assert!(corrections.value(&keys(&other)) > 0);
-        assert_eq!(corrections.value(&Keys::new(&other, LastMoves::default())), 0);
+        assert!(corrections.value(&keys(&corrections, &other)) > 0);
+        assert_eq!(corrections.value(&corrections.keys(&other, LastMoves::default())), 0);
+    }
+
+    #[test]
+    fn threads_share_what_depends_on_the_position_alone() {
+        let position = Position::startpos();
+        let square = PieceSquare::new(Piece { color: Color::White, role: Role::Pawn }, quiet());
+        let shared = SharedHistories::new(3);
+        let (mut first, mut second) = (Corrections::new(&shared), Corrections::new(&shared));
+        let (own, other) = (Histories::new(&shared), Histories::new(&shared));
+        let with_moves = keys(&first, &position);
+        let none = first.keys(&position, LastMoves::default());
+        first.learn(&with_moves, 200);
+        own.pawn.update(position.pawn_key(), square, 500);
+        assert_eq!(second.value(&none), first.value(&none));
+        assert!(second.value(&with_moves) < first.value(&with_moves), "pairs of moves are a thread's own");
+        assert_eq!(other.pawn.score(position.pawn_key(), square), own.pawn.score(position.pawn_key(), square));
+        second.clear();
+        assert!(second.value(&none) > 0, "a thread clears its own table only");
+        shared.clear();
+        assert_eq!(second.value(&none), 0);
+        assert_eq!(own.pawn.score(position.pawn_key(), square), params::hist_pawn_start());
+    }
+
+    #[test]
+    fn updates_of_several_threads_at_once_stay_in_range() {
+        let shared = SharedHistories::new(4);
+        let position = Position::startpos();
+        std::thread::scope(|scope| {
+            for sign in [1, -1, 1, -1] {
+                let mut corrections = Corrections::new(&shared);
+                let position = &position;
+                scope.spawn(move || {
+                    let none = corrections.keys(position, LastMoves::default());
+                    for bonus in 0..20_000 {
+                        corrections.learn(&none, sign * bonus);
+                        assert!(corrections.value(&none).abs() <= max_value());
+                    }
+                });
+            }
+        });
     }
 
     #[test]
     fn missing_moves_have_no_correction() {
         let position = Position::startpos();
-        let mut corrections = Corrections::new();
-        corrections.learn(&Keys::new(&position, LastMoves::default()), 256);
-        assert_eq!(corrections.continuation.get(Slot::NO_MOVE), 0);
+        let mut corrections = Corrections::new(&SharedHistories::new(1));
+        let keys = corrections.keys(&position, LastMoves::default());
+        corrections.learn(&keys, 256);
+        assert_eq!(corrections.continuation[MOVE_PAIRS], Entry::ZERO);
     }
 
     #[test]

@@ -5,7 +5,9 @@
 // CITE: stages and scores: SF-2026-08. Here the scores of noisy evasions also include their history, and moves are
 // selected one by one instead of by its partial sort.
 
-use super::history::{ByPiece, BySquares, ContHistIndex, Histories, LOW_PLIES, PieceSquare, threats_by_lesser};
+use super::history::{
+    ByPiece, BySquares, ContHistIndex, Histories, LOW_PLIES, PieceSquare, SharedEntry, threats_by_lesser,
+};
 use super::params;
 use super::score::{exchange_units, piece_value};
 use crate::board::moves::MAX_MOVES;
@@ -325,7 +327,7 @@ fn evasion_score(ordering: &OrderingContext, m: Move) -> i32 {
 struct QuietScorer<'a> {
     cheaper: [crate::board::Bitboard; 6],
     butterfly: &'a BySquares,
-    pawn: &'a ByPiece,
+    pawn: &'a ByPiece<SharedEntry>,
     continuations: [&'a ByPiece; 5],
     threat_weights: [i32; 6],
 }
@@ -394,6 +396,7 @@ const _: () = assert!(Role::Pawn as usize == 1 && Role::King as usize == 6);
 mod tests {
     use super::*;
     use crate::board::{Color, Piece, Square};
+    use crate::search::history::SharedHistories;
     use crate::search::tests::random_positions;
     use crate::util::rng::SplitMix64;
 
@@ -482,7 +485,12 @@ mod tests {
             Move::new(Square::E2, Square::E4).expect("not a1a1"),
         );
         let position = Position::startpos();
-        let mut scene = Scene { position, histories: Box::new(Histories::new()), context, rng: SplitMix64::new(44) };
+        let mut scene = Scene {
+            position,
+            histories: Box::new(Histories::new(&SharedHistories::new(1))),
+            context,
+            rng: SplitMix64::new(44),
+        };
         for position in random_positions(1000) {
             scene.position = position;
             for m in scene.generated().concat() {

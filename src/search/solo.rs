@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::history::SharedHistories;
 use super::limits::{Limits, SearchOptions};
 use super::report::Silent;
 use super::request;
@@ -48,7 +49,7 @@ impl Solo {
     pub fn new(network: Arc<Network>, hash_mb: usize) -> Self {
         let signals = Arc::new(Signals::new(1));
         Self {
-            worker: Box::new(Worker::new(0, signals.clone(), network)),
+            worker: Box::new(Worker::new(0, signals.clone(), network, SharedHistories::new(1))),
             signals,
             table: Arc::new(TranspositionTable::new(hash_mb).unwrap_or_else(|error| panic!("{error}"))),
             reporter: Arc::new(Silent),

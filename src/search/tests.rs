@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::history::SharedHistories;
 use super::request::{SearchRequest, Signals};
 use super::tt::TranspositionTable;
 use super::worker::Worker;
@@ -53,7 +54,7 @@ pub fn random_positions(count: usize) -> Vec<Position> {
 
 /// A worker with the default net, ready to search `position`.
 pub fn worker(position: &Position) -> Worker {
-    let mut worker = Worker::new(0, Arc::new(Signals::new(1)), Network::embedded());
+    let mut worker = Worker::new(0, Arc::new(Signals::new(1)), Network::embedded(), SharedHistories::new(1));
     worker.signals.stop.store(false, std::sync::atomic::Ordering::Relaxed);
     set_position(&mut worker, position);
     worker

@@ -11,6 +11,7 @@ use std::time::Instant;
 use anyhow::Result;
 use crossbeam::channel::{Receiver, Sender, unbounded};
 
+use super::history::SharedHistories;
 use super::limits::{Limits, SearchOptions};
 use super::report::{Line, LoadedTables, Outcome, Progress, Reporter, Score, ScoreBound};
 use super::request::{RootMove, SearchRequest, Signals};
@@ -403,6 +404,7 @@ pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<SharedState>, 
         signals: Arc::new(Signals::new(count)),
         activity: Activity { searching: Mutex::new(false), changed: Condvar::new(), last_value: Mutex::new(None) },
     });
+    let histories = SharedHistories::new(count);
     let mut threads = Vec::with_capacity(count);
     let (results, received) = unbounded();
     let (ready, made) = unbounded();
@@ -412,6 +414,7 @@ pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<SharedState>, 
             id,
             shared: shared.clone(),
             network: network.clone(),
+            histories: histories.clone(),
             worker: None,
             results: results.clone(),
             received: received.clone(),
@@ -445,6 +448,7 @@ struct SearchThread {
     id: usize,
     shared: Arc<SharedState>,
     network: Arc<Network>,
+    histories: SharedHistories,
     /// `None` after a panic; the next search creates a new worker.
     worker: Option<Box<Worker>>,
     results: Sender<Option<ThreadResult>>,
@@ -516,7 +520,8 @@ impl SearchThread {
     }
 
     fn new_worker(&self) -> Box<Worker> {
-        Box::new(Worker::new(self.id, self.shared.signals.clone(), self.network.clone()))
+        let signals = self.shared.signals.clone();
+        Box::new(Worker::new(self.id, signals, self.network.clone(), self.histories.clone()))
     }
 
     /// Ends the search for all threads. Only worker 0 calls it.

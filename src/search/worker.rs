@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::history::{ContHistIndex, Corrections, Histories, Keys, LastMoves, PieceSquare};
+use super::history::{ContHistIndex, Corrections, Histories, Keys, LastMoves, PieceSquare, SharedHistories};
 use super::movepick::{MoveBuffers, OrderingContext};
 use super::request::{RootMove, SearchRequest, Signals};
 use super::score::{MAX_PLY, Value};
@@ -45,6 +45,8 @@ pub struct Worker {
     pub accumulators: AccumulatorStack,
     pub histories: Histories,
     pub corrections: Corrections,
+    /// The parts of both that all threads share.
+    shared: SharedHistories,
     /// State of the path; its length is the ply of the current node.
     pub stack: Stack,
     pub buffers: Vec<MoveBuffers>,
@@ -76,8 +78,8 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// An idle worker with fresh statistics.
-    pub fn new(id: usize, signals: Arc<Signals>, network: Arc<Network>) -> Self {
+    /// An idle worker with fresh statistics of its own, and those of all threads as they are.
+    pub fn new(id: usize, signals: Arc<Signals>, network: Arc<Network>, shared: SharedHistories) -> Self {
         let idle = Arc::new(SearchRequest::idle());
         Self {
             id,
@@ -86,8 +88,9 @@ impl Worker {
             request: idle.clone(),
             idle,
             accumulators: AccumulatorStack::new(network),
-            histories: Histories::new(),
-            corrections: Corrections::new(),
+            histories: Histories::new(&shared),
+            corrections: Corrections::new(&shared),
+            shared,
             stack: Stack::new(),
             buffers: (0..MAX_PLY + 4).map(|_| MoveBuffers::new()).collect(),
             pv: (0..MAX_PLY + 4).map(|_| Vec::with_capacity(MAX_PLY)).collect(),
@@ -115,8 +118,11 @@ impl Worker {
         self.accumulators = AccumulatorStack::new(network);
     }
 
-    /// Clears all statistics.
+    /// Clears all statistics. Worker 0 clears those that the threads share.
     pub fn clear(&mut self) {
+        if self.id == 0 {
+            self.shared.clear();
+        }
         self.histories.clear();
         self.corrections.clear();
     }
@@ -165,7 +171,7 @@ impl Worker {
             let frame = &self.stack[plies];
             frame.current.map(|m| PieceSquare::new(frame.piece, m))
         });
-        let keys = Keys::new(&self.position, LastMoves { last, second, fourth });
+        let keys = self.corrections.keys(&self.position, LastMoves { last, second, fourth });
         self.corrections.prefetch(&keys);
         self.stack[0].keys = keys;
     }
