@@ -141,7 +141,7 @@ fn expand(tree: &str, prefix: &[String], out: &mut Vec<Vec<String>>) -> usize {
 
 /// The paths of modules and items that the code of a module names by `super::` and `crate::`, outside its unit tests.
 fn paths_named(text: &str, module: &[String]) -> Vec<Vec<String>> {
-    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code = lines.collect::<Vec<_>>().join("\n");
     let mut paths = Vec::new();
@@ -461,7 +461,10 @@ fn text_scanners_find_modules_and_cited_files() {
     assert_eq!(modules_named("    crate::uci::run(); // crate::cli"), ["uci"]);
     assert_eq!(modules_named("use crate::{board::Move, nnue::Network};"), ["board", "nnue"]);
     assert!(modules_named("// crate::uci is above").is_empty());
-    let named = paths_named("use super::{a, b::C};\nx(super::super::d::E);\n// super::f\n", &path("m::n::o"));
+    let named = paths_named(
+        "#[cfg(test)]\nmod tests;\nuse super::{a, b::C};\nx(super::super::d::E);\n// super::f\n",
+        &path("m::n::o"),
+    );
     assert_eq!(named, ["m::n::a", "m::n::b::C", "m::d::E"].map(path));
     assert_eq!(submodules("pub(crate) mod a;\nmod b;\nmod tests;"), ["a", "b"]);
     assert_eq!(files_cited(" see `src/a.rs`, b.md, and nets/c; not a.bin or 1/2."), ["src/a.rs", "b.md", "nets/c"]);

@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::{Arc, OnceLock};
 
-use common::oracle::{Board, table};
+use common::oracle::{Board, check_positions, table};
 use common::shared::shared;
 use shakmaty::{Role, Square};
 use zoothera::board::{CastlingMode, DirtyPiece, DirtyPieces, Position};
@@ -75,20 +75,6 @@ fn synthetic_b() -> Arc<Network> {
 
 fn parse(bytes: &[u8]) -> Network {
     Network::from_bytes(bytes).expect("a valid network")
-}
-
-/// Checks that every kernel reproduces the rows of FEN and output, with an empty and with a filled refresh cache.
-fn check_positions(network: &Arc<Network>, rows: &[(String, NetOutput)]) {
-    for kernel in Kernel::available() {
-        let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
-        for round in 0..2 {
-            for (fen, expected) in rows {
-                stack.reset();
-                let output = stack.evaluate(&Board::new(fen));
-                assert_eq!(output, *expected, "{kernel}, round {round}: {fen}");
-            }
-        }
-    }
 }
 
 /// Parses an output from the columns of a table: raw output and value, or both parts, bucket and value. Checks the

@@ -8,7 +8,7 @@ mod common;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use common::oracle::{Board, table};
+use common::oracle::{Board, check_positions, table};
 use zoothera::board::{CastlingMode, Position};
 use zoothera::nnue::synthetic::{self, Recipe};
 use zoothera::nnue::{AccumulatorStack, Architecture, Kernel, NetError, NetOutput, Network, ThreatInputs};
@@ -78,20 +78,6 @@ fn positions(name: &str) -> Option<Vec<(String, NetOutput)>> {
     let rows = table(name)?;
     let rows = rows.iter().map(|row| (row[0].clone(), output_of(&row[1..])));
     Some(rows.collect())
-}
-
-/// Checks that every kernel reproduces the rows, with an empty and with a filled refresh cache.
-fn check_positions(network: &Arc<Network>, rows: &[(String, NetOutput)]) {
-    for kernel in Kernel::available() {
-        let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
-        for round in 0..2 {
-            for (fen, expected) in rows {
-                stack.reset();
-                let output = stack.evaluate(&Board::new(fen));
-                assert_eq!(output, *expected, "{kernel}, round {round}: {fen}");
-            }
-        }
-    }
 }
 
 /// Makes and undoes random moves, and compares incremental evaluations with fresh ones by the scalar kernel.

@@ -115,10 +115,10 @@ fn screening_resumes_and_prints_the_effect_of_every_parameter() {
 #[test]
 fn screening_compares_a_rule_with_its_absence() {
     let folder = Folder::new("tune-rule");
-    let output = screen(&folder.path("state.json"), "--only rule_late_move_r,rule_null_move=0..1 --games 12");
+    let output = screen(&folder.path("state.json"), "--only rule_reduce_h,rule_null_move=0..1 --games 12");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success());
-    for rule in ["rule_late_move_reduction", "rule_null_move"] {
+    for rule in ["rule_reduce_history", "rule_null_move"] {
         assert!(printed.contains(&format!("{rule} 1 against 0: ")), "{printed}");
     }
 }

@@ -13,6 +13,7 @@ use anyhow::{Result, bail};
 use crate::gpu::networks::{CardNetworks, Pending};
 use crate::gpu::{CardChoice, Device, PackedPosition, UnsupportedNet};
 use crate::nnue::{AccumulatorStack, Board, Network};
+use crate::util::sync;
 
 /// A network file and the factor for its values, written `FILE` or `FILE@FACTOR`.
 #[derive(Clone, Debug, PartialEq)]
@@ -225,6 +226,13 @@ impl Labeller {
         }
         sums.means(self.0.len())
     }
+}
+
+/// Labels boards. Each labeller gets a contiguous share and runs on its own thread.
+pub fn label_in_parallel(labellers: &mut [Labeller], boards: &[Board]) -> Vec<i32> {
+    let share = boards.len().div_ceil(labellers.len().max(1)).max(1);
+    let work = labellers.iter_mut().zip(boards.chunks(share));
+    sync::in_parallel(work.map(|(labeller, share)| move || labeller.label(share.iter())))
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 
 use super::architecture::{Architecture, Shape, own};
 use super::error::NetError;
-use super::leb128;
-use super::reader::ByteReader;
+use super::reader::{self, ByteReader};
 use super::version::{HEADER_SIZE, KNOWN_VERSIONS, VERSION_1, VERSION_OWN};
 use crate::util::identity::Kind;
 
@@ -62,7 +61,7 @@ pub(super) fn read_header(reader: &mut ByteReader<'_>) -> Result<(Architecture, 
     // Without compression every section has a fixed size, so one check covers all reads below.
     let expected = file_size(&architecture, length);
     let transformer = after.get(words_size(&architecture) + 4..);
-    let compressed = transformer.is_some_and(leb128::is_next);
+    let compressed = transformer.is_some_and(reader::is_compressed);
     if !compressed && total < expected {
         return Err(NetError::Truncated { expected, actual: total });
     }

@@ -4,8 +4,8 @@
 
 use super::architecture::{Activation, LayerShape, Shape};
 use super::error::NetError;
-use super::memory::Aligned;
 use super::reader::ByteReader;
+use super::rows::Aligned;
 
 /// Minimum number of outputs that the kernels compute: one register of 512 bits.
 const MIN_OUTPUTS: usize = 16;

@@ -18,15 +18,15 @@
 //! # Map
 //!
 //! * [`architecture`]: the description of a net that all other modules use; [`features`]: its inputs
-//! * [`container`] (uses `reader`, `version` and `leb128`; errors in `error`): reads a header and determines its
-//!   architecture. A net is parsed, never transmuted
-//! * [`network`]: the parameters, in [`transformer`] (its `rows`; `paired` for threat and attack inputs) and
-//!   [`layers`]; `memory` for large arrays, `synthetic` for nets of random numbers in tests
+//! * [`container`] (uses `reader` and `version`; errors in `error`): reads a header and determines its architecture. A
+//!   net is parsed, never transmuted
+//! * [`network`]: the parameters, in [`transformer`] (its `rows`) and [`layers`]; `synthetic` for nets of random
+//!   numbers in tests
 //! * [`accumulator`]: the first layer, updated incrementally during a search; `board`: the part of a position that a
 //!   net uses
 //! * [`simd`]: the arithmetic, with the fastest kernel for the processor; the scalar kernel is the specification of all
 //!   others
-//! * [`trace`]: an evaluation with all intermediate results, for inspection; `info`: a summary of a file
+//! * [`inspect`]: an evaluation with all intermediate results, and a summary of a file
 
 mod accumulator;
 pub(crate) mod architecture;
@@ -34,18 +34,14 @@ mod board;
 mod container;
 mod error;
 pub(crate) mod features;
-mod info;
+pub(crate) mod inspect;
 pub(crate) mod layers;
-mod leb128;
-mod memory;
 mod network;
-mod paired;
 mod reader;
 mod rows;
 mod simd;
 #[doc(hidden)]
 pub mod synthetic;
-pub(crate) mod trace;
 pub(crate) mod transformer;
 mod version;
 
@@ -57,8 +53,8 @@ pub use error::{Fault, NetError, UnsupportedShape};
 pub use features::attack_inputs::AttackInputs;
 pub use features::threat_inputs::ThreatInputs;
 pub use features::{BadTable, FeatureSet, Features};
-pub use info::NetInfo;
-pub(crate) use info::hex_sha256;
+pub use inspect::NetInfo;
+pub(crate) use inspect::hex_sha256;
 pub use network::Network;
 pub use simd::Kernel;
 pub use version::VERSION_OWN;

@@ -1,14 +1,13 @@
 //! Operands of the first layer's kernels: accumulators, and the rows of weights that are added to them. Their width is
-//! that of the net, a multiple of [`WIDTH_STEP`].
+//! that of the net, a multiple of [`WIDTH_STEP`]. Tables of numbers start on a cache line, and the rows of threat and
+//! attack inputs have a layout of their own.
 
 use std::iter::zip;
 
-use bytemuck::TransparentWrapper;
+use bytemuck::{Pod, TransparentWrapper, Zeroable};
 
-use super::architecture::WIDTH_STEP;
-use super::memory::CacheLine;
-use super::paired::Paired;
-use crate::util::memory::prefetch;
+use super::architecture::{PAIRED_COLUMNS, WIDTH_STEP};
+use crate::util::memory::{Zeroed, prefetch, zeroed_slice_or_abort};
 
 /// Number of piece-square values of a feature, one for each layer stack, in nets that have them.
 pub const PSQT: usize = 8;
@@ -224,4 +223,129 @@ pub struct Changes<'a> {
     pub paired_added: &'a [u32],
     /// Paired rows that were removed.
     pub paired_removed: &'a [u32],
+}
+
+// Tables of parameters aligned to cache lines.
+
+/// One cache line. Parameters are stored in this unit, so every row starts on a cache line.
+#[derive(Clone, Copy, Pod, Zeroable, Debug)]
+#[repr(C, align(64))]
+pub struct CacheLine([u8; 64]);
+
+impl CacheLine {
+    /// All zero.
+    pub const ZERO: Self = Self([0; 64]);
+}
+
+/// A table of numbers aligned to 64 bytes.
+pub struct Aligned(Zeroed<CacheLine>);
+
+impl Aligned {
+    /// A zeroed table of `bytes` bytes, rounded up to whole cache lines.
+    pub fn zeroed(bytes: usize) -> Self {
+        let lines = bytes.div_ceil(size_of::<CacheLine>());
+        // Uses large pages where available: the transformer has 20 MB or more and is read at random.
+        Self(zeroed_slice_or_abort(lines))
+    }
+
+    pub fn as_slice<T: Pod>(&self) -> &[T] {
+        bytemuck::cast_slice(&self.0)
+    }
+
+    pub fn as_mut_slice<T: Pod>(&mut self) -> &mut [T] {
+        bytemuck::cast_slice_mut(&mut self.0)
+    }
+}
+
+// Layout of the rows of threat and attack inputs: each 16-bit word packs two columns of one byte, so adding a row
+// needs no widening.
+//
+// Within each block of 64 columns, word `i` is 256 times column `32 + i` plus the biased column `i` (plus 128, hence 0
+// to 255). A word shifted right by eight bits is the upper column. The kernels sum whole words and, separately, the
+// upper columns. The sum of the words minus 256 times the sum of the upper columns is the sum of the biased lower
+// columns. It contains the bias once for each row added. All of this also holds with wrapping arithmetic.
+
+/// Distance in columns between the lower and the upper column of a word.
+pub const UPPER_OFFSET: usize = PAIRED_COLUMNS / 2;
+
+/// The bias added to each lower column.
+const LOWER_BIAS: u8 = 128;
+
+/// One byte of a row in the paired layout.
+#[derive(Clone, Copy, Zeroable, Pod)]
+#[repr(transparent)]
+pub struct Paired(u8);
+
+/// The lower column of the word at byte `at` of a row; the upper column is [`UPPER_OFFSET`] columns higher.
+#[inline(always)]
+pub const fn lower_column(at: usize) -> usize {
+    at - at % PAIRED_COLUMNS + at % PAIRED_COLUMNS / 2
+}
+
+/// The total bias that `added` and `removed` rows add to the sums of lower columns, wrapping.
+#[inline(always)]
+pub fn excess(added: usize, removed: usize) -> i16 {
+    (added as i16).wrapping_sub(removed as i16).wrapping_mul(LOWER_BIAS.into())
+}
+
+/// Writes rows of weights in the paired layout.
+///
+/// # Panics
+/// If the lengths differ or are not a multiple of [`PAIRED_COLUMNS`].
+pub fn pair(weights: &[i8], out: &mut [Paired]) {
+    assert!(weights.len() == out.len() && out.len().is_multiple_of(PAIRED_COLUMNS));
+    let (groups, outs) = (weights.as_chunks::<PAIRED_COLUMNS>().0, out.as_chunks_mut::<PAIRED_COLUMNS>().0);
+    for (group, out) in groups.iter().zip(outs) {
+        let (lower, upper) = group.split_at(UPPER_OFFSET);
+        let words = out.as_chunks_mut().0.iter_mut();
+        for (word, (&low, &high)) in words.zip(lower.iter().zip(upper)) {
+            *word = [Paired(low as u8 ^ LOWER_BIAS), Paired(high as u8)];
+        }
+    }
+}
+
+/// The weights of rows in the paired layout.
+pub fn unpair(rows: &[Paired]) -> Vec<i8> {
+    let mut weights = vec![0; rows.len()];
+    let (groups, outs) = (rows.as_chunks::<PAIRED_COLUMNS>().0, weights.as_chunks_mut::<PAIRED_COLUMNS>().0);
+    for (group, out) in groups.iter().zip(outs) {
+        let (lower, upper) = out.split_at_mut(UPPER_OFFSET);
+        let words = group.as_chunks().0.iter();
+        for (&[low, high], (lower, upper)) in words.zip(lower.iter_mut().zip(upper)) {
+            (*lower, *upper) = ((low.0 ^ LOWER_BIAS) as i8, high.0 as i8);
+        }
+    }
+    weights
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_starts_on_a_cache_line() {
+        for bytes in [1, 64, 100, 5 << 20] {
+            let table = Aligned::zeroed(bytes);
+            assert_eq!(table.as_slice::<u8>().as_ptr() as usize % 64, 0);
+        }
+    }
+
+    #[test]
+    fn pairing_round_trips() {
+        let weights: Vec<i8> = (0..512).map(|i| (i * 37 % 256 - 128) as i8).collect();
+        let mut paired = [Paired(0); 512];
+        pair(&weights, &mut paired);
+        assert_eq!(unpair(&paired), weights);
+    }
+
+    #[test]
+    fn word_combines_biased_lower_and_upper_column() {
+        let mut weights = [0; PAIRED_COLUMNS];
+        (weights[3], weights[3 + UPPER_OFFSET]) = (-128, -1);
+        let mut paired = [Paired(0); PAIRED_COLUMNS];
+        pair(&weights, &mut paired);
+        let words: Vec<i16> = paired.chunks_exact(2).map(|word| i16::from_le_bytes([word[0].0, word[1].0])).collect();
+        assert_eq!(words[3], -256);
+        assert_eq!(words[4], 128);
+    }
 }

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use super::architecture::{Architecture, Shape, Topology};
 use super::layers::{Dense, Direct, Head};
 use super::network::Network;
-use super::paired;
+use super::rows::pair;
 use super::transformer::{BlockKind, Numbers};
 use crate::util::rng::SplitMix64;
 
@@ -102,7 +102,7 @@ pub fn network(architecture: Architecture, recipe: &Recipe, compressed: bool) ->
             Numbers::Paired(numbers) => {
                 let mut weights = vec![0; numbers.len()];
                 draws.fill(&mut weights, &recipe.threat_inputs);
-                paired::pair(&weights, numbers);
+                pair(&weights, numbers);
             }
             Numbers::I16(numbers) if block.kind == BlockKind::Biases => draws.fill(numbers, biases),
             Numbers::I16(numbers) => draws.fill(numbers, weights),

@@ -3,14 +3,11 @@
 
 use std::sync::OnceLock;
 
-use super::architecture::Shape;
+use super::architecture::{PAIRED_COLUMNS, Shape};
 use super::error::NetError;
 use super::features::threat_inputs::InputGroup;
-use super::leb128;
-use super::memory::Aligned;
-use super::paired::{self, Paired};
-use super::reader::ByteReader;
-use super::rows::{Accumulator, AllRows, PSQT, Rows};
+use super::reader::{self, ByteReader};
+use super::rows::{self, Accumulator, Aligned, AllRows, PSQT, Paired, Rows};
 
 /// The first layer: one row of `l1` weights per feature, piece-square values, and the biases.
 pub struct Transformer {
@@ -88,13 +85,13 @@ impl Transformer {
 
     /// Reads the parameters and detects whether they are compressed.
     pub(super) fn read(reader: &mut ByteReader<'_>, shape: &Shape) -> Result<Self, NetError> {
-        let compressed = leb128::is_next(reader.rest());
+        let compressed = reader::is_compressed(reader.rest());
         let sizes = Sizes::of(shape);
         let mut source = |block: &Block| {
             let count = block.range(sizes.width(block.kind)).len();
             match block.kind {
                 BlockKind::ThreatInputs => reader.take(count),
-                _ if compressed => leb128::block(reader, block.name, count),
+                _ if compressed => reader::compressed_block(reader, block.name, count),
                 BlockKind::Biases | BlockKind::Weights => reader.take(2 * count),
                 BlockKind::Psqt => reader.take(4 * count),
             }
@@ -113,12 +110,12 @@ impl Transformer {
         let compressed = self.compressed;
         let named = |fault| NetError::BadCompression { block: block.name, fault };
         match self.block_mut(block) {
-            Numbers::Paired(numbers) => paired::pair(bytemuck::cast_slice(bytes), numbers),
+            Numbers::Paired(numbers) => rows::pair(bytemuck::cast_slice(bytes), numbers),
             Numbers::I16(numbers) if compressed => {
-                leb128::decode(bytes, numbers).map_err(named)?;
+                reader::decompress(bytes, numbers).map_err(named)?;
             }
             Numbers::I32(numbers) if compressed => {
-                leb128::decode(bytes, numbers).map_err(named)?;
+                reader::decompress(bytes, numbers).map_err(named)?;
             }
             Numbers::I16(numbers) => plain(bytes, numbers, i16::from_le_bytes),
             Numbers::I32(numbers) => plain(bytes, numbers, i32::from_le_bytes),
@@ -133,13 +130,13 @@ impl Transformer {
             let words = |table: &Aligned| table.as_slice::<i16>()[range.clone()].to_vec();
             match block.kind {
                 BlockKind::ThreatInputs => {
-                    let weights = paired::unpair(&self.paired()[range]);
+                    let weights = rows::unpair(&self.paired()[range]);
                     out.extend_from_slice(bytemuck::cast_slice(&weights));
                 }
                 BlockKind::Psqt => {
                     let numbers = self.psqt.as_slice::<i32>()[range].iter().copied();
                     if compressed {
-                        leb128::encode(numbers, out);
+                        reader::compress(numbers, out);
                     } else {
                         out.extend(numbers.flat_map(i32::to_le_bytes));
                     }
@@ -175,13 +172,13 @@ impl Transformer {
     fn paired_attacks(&self) -> Option<&[Paired]> {
         let Sizes { l1, pieces, attacks, .. } = self.sizes;
         let copy = || {
-            if !l1.is_multiple_of(paired::COLUMNS) {
+            if !l1.is_multiple_of(PAIRED_COLUMNS) {
                 return None;
             }
             let weights = &self.weights()[l1 * (pieces - attacks)..];
             let bytes: Vec<i8> = weights.iter().map(|&weight| weight.try_into().ok()).collect::<Option<_>>()?;
             let mut paired = Aligned::zeroed(bytes.len());
-            paired::pair(&bytes, paired.as_mut_slice());
+            rows::pair(&bytes, paired.as_mut_slice());
             Some(paired)
         };
         let paired = self.paired_attacks.get_or_init(copy).as_ref()?;
@@ -190,12 +187,12 @@ impl Transformer {
 
     /// A copy of all weights of threat inputs, row by row, in the layout of the file.
     pub fn threat_inputs(&self) -> Vec<i8> {
-        paired::unpair(self.paired())
+        rows::unpair(self.paired())
     }
 
     /// The weights of one threat input.
     pub fn threat_input(&self, index: u32) -> Vec<i8> {
-        paired::unpair(&self.paired()[index as usize * self.sizes.l1..][..self.sizes.l1])
+        rows::unpair(&self.paired()[index as usize * self.sizes.l1..][..self.sizes.l1])
     }
 
     fn paired(&self) -> &[Paired] {
@@ -274,7 +271,7 @@ impl Transformer {
 
 /// The numbers of a block.
 pub(super) enum Numbers<'a> {
-    /// In the layout of [`paired::pair`].
+    /// In the layout of [`rows::pair`].
     Paired(&'a mut [Paired]),
     I16(&'a mut [i16]),
     I32(&'a mut [i32]),
@@ -282,7 +279,7 @@ pub(super) enum Numbers<'a> {
 
 fn write_words(numbers: &[i16], compressed: bool, out: &mut Vec<u8>) {
     if compressed {
-        leb128::encode(numbers.iter().map(|&number| number.into()), out);
+        reader::compress(numbers.iter().map(|&number| number.into()), out);
     } else {
         out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }

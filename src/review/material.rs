@@ -371,7 +371,7 @@ mod tests {
         let exchange = "4k3/2p5/3n4/8/8/8/3R4/4K3 w - - 0 1";
         assert_eq!(given(exchange, "Rxd6 cxd6 Ke2"), (true, "the exchange".to_owned()));
         let loss = "4k3/2p5/3p4/8/8/8/3R4/4K3 w - - 0 1";
-        assert!(!given(loss, "Rxd6 cxd6 Ke2").0, "a rook for a pawn is no sacrifice but a loss");
+        assert!(!given(loss, "Rxd6 cxd6 Ke2").0, "a rook for a pawn is a loss, not a sacrifice");
     }
 
     #[test]

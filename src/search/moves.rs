@@ -179,7 +179,7 @@ impl Worker {
     #[inline]
     fn is_late<N: NodeType>(node: &Node<N>, count: i32) -> bool {
         let limit = params::lmp_base() + node.depth * node.depth;
-        rules::late_move_pruning() && count >= limit / (2 - i32::from(node.improving))
+        count >= limit / (2 - i32::from(node.improving))
     }
 
     fn prune_noisy<N: NodeType>(&self, node: &Node<N>, c: &MoveInfo, depth: i32) -> PruneDecision {
@@ -222,7 +222,7 @@ impl Worker {
             + params::fut_base()
             + params::fut_above_alpha() * i32::from(static_eval > node.alpha)
             + params::fut_depth() * depth;
-        if rules::quiet_futility() && !in_check && depth < params::fut_depth_max() && bound <= node.alpha {
+        if !in_check && depth < params::fut_depth_max() && bound <= node.alpha {
             if node.best <= bound && !score::is_decisive(node.best) && !score::is_win(bound) {
                 node.best = bound;
             }
@@ -322,7 +322,7 @@ impl Worker {
             child_cutoffs: self.stack[1].cutoffs,
             stat_score,
         };
-        let reduction = if rules::late_move_reduction() { reduction(&facts) } else { 0 };
+        let reduction = reduction(&facts);
         let mut depth = c.depth + extension;
         self.child(c.m, |w| {
             if N::PV {
@@ -331,7 +331,7 @@ impl Worker {
             }
             let alpha = node.alpha;
             let mut value = NONE;
-            let late = rules::late_move_reduction() && node.depth >= 2 && c.count > 1;
+            let late = node.depth >= 2 && c.count > 1;
             if late {
                 // 14. Late moves fail low most of the time; a reduced search shows this at a lower cost.
                 // CITE: late move reductions: F. Letouzey's Fruit (2005), T. Romstad's Glaurung (2006); deeper and
@@ -481,7 +481,7 @@ pub(super) fn reduction<N: NodeType>(f: &ReductionFacts<N>) -> i32 {
     // A node that is or was on a principal variation needs the full depth more often.
     // CITE: Stockfish (2019). There, part of this term (929) applies before shallow pruning; here no part does. A
     // missing score of the table counts as above alpha there, but not here.
-    if rules::reduce_pv() && f.tt_pv {
+    if f.tt_pv {
         r -= params::red_ttpv()
             + flag(N::PV) * params::red_ttpv_pv()
             + flag(node.tt_score != NONE && node.tt_score > node.alpha) * params::red_ttpv_score()

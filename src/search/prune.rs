@@ -63,9 +63,7 @@ impl Worker {
             {
                 node.eval = node.tt_score;
             }
-            if rules::evaluation_bonus() {
-                self.learn_from_evaluation();
-            }
+            self.learn_from_evaluation();
         }
         let [here, before, two_before] = [0, -1, -2].map(|plies| self.stack[plies].static_eval);
         node.improving = two_before != NONE && here > two_before;
@@ -127,7 +125,6 @@ impl Worker {
     pub(super) fn reverse_futility<N: NodeType>(&self, node: &Node<N>) -> Step {
         let margin = reverse_futility_margin(node);
         let safe = !N::PV
-            && rules::reverse_futility()
             && !self.stack[0].tt_pv
             && self.stack[0].excluded.is_none()
             && node.depth < params::rfp_depth_max()
@@ -184,7 +181,6 @@ impl Worker {
         let frame = &self.stack[0];
         node.improving |= frame.static_eval >= node.beta;
         if !node.all_node()
-            && rules::internal_reduction()
             && node.depth >= params::iir_depth() - i32::from(N::PV)
             && node.tt_move.is_none()
             && frame.excluded.is_none()

@@ -180,7 +180,7 @@ impl Worker {
                 return true;
             }
         }
-        rules::qs_exchange() && !self.position.see_ge(m, exchange_units(-params::qs_see()))
+        !self.position.see_ge(m, exchange_units(-params::qs_see()))
     }
 
     /// Whether a capture is futile: even with the captured piece, the value stays below alpha. Raises `best` to the

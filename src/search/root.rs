@@ -10,7 +10,7 @@ use super::report::{Line, Progress, ScoreBound};
 use super::request::{Exact, RootMove, SearchRequest};
 use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
 use super::worker::{Searched, Worker};
-use super::{evaluate, mate_tables, params, rules, tablebases, time};
+use super::{evaluate, mate_tables, params, tablebases, time};
 use crate::board::Move;
 
 /// Milliseconds before bounds and current moves are reported; earlier reports would change too fast to be read.
@@ -346,7 +346,7 @@ impl Window {
         let by_variance = (variance / i64::from(params::asp_variance_div())) as Value;
         let delta = params::asp_delta() + by_variance + (thread % 8) as Value;
         let unclear = root.average == NONE || score::is_decisive(root.average);
-        if depth < params::asp_depth() || unclear || !rules::aspiration() {
+        if depth < params::asp_depth() || unclear {
             return Self { alpha: -INFINITE, beta: INFINITE, delta };
         }
         Self { alpha: (root.average - delta).max(-INFINITE), beta: (root.average + delta).min(INFINITE), delta }

@@ -1,7 +1,8 @@
 //! Switches of whole rules. With the feature `tune` a screening can turn a rule off for one of the players, which
 //! measures what the rule gains. In an ordinary build every switch is the constant `true`.
 //!
-//! A new switch is a line in the table below and a condition at the rule.
+//! A new switch is a line in the table below and a condition at the rule. It is removed once the gain of its rule is
+//! known, as for nine rules whose gains exceed the error of the screening (`docs/experiments.md`).
 
 #[cfg(feature = "tune")]
 use super::params::Parameter;
@@ -48,38 +49,26 @@ macro_rules! rules {
 }
 
 rules! {
-    /// Aspiration windows at the root.
-    aspiration;
     /// Step 1: detection of moves that repeat a position.
     cycle_detection;
     /// Step 3: check of a cutoff by the entry after the table's move.
     table_verification;
     /// Step 5: depth by the reduction of the previous move.
     hindsight_depth;
-    /// Step 5: the bonus of the previous quiet move by the change of the evaluation.
-    evaluation_bonus;
     /// Step 6: razoring.
     razoring;
-    /// Step 7: reverse futility pruning.
-    reverse_futility;
     /// Step 8: null move.
     null_move;
-    /// Step 9: internal iterative reduction.
-    internal_reduction;
     /// Step 10: ProbCut.
     probcut;
     /// Step 11: less depth after a move that raised alpha.
     raise_reduction;
-    /// Step 12: late move pruning.
-    late_move_pruning;
     /// Step 12: futility of captures.
     capture_futility;
     /// Step 12: exchanges of noisy moves.
     capture_exchange;
     /// Step 12: pruning of quiet moves by history.
     history_pruning;
-    /// Step 12: futility of quiet moves.
-    quiet_futility;
     /// Step 12: exchanges of quiet moves.
     quiet_exchange;
     /// Step 13: singular extension as a whole, with multi-cut and negative extension.
@@ -90,10 +79,6 @@ rules! {
     multi_cut;
     /// Step 13: negative extension.
     negative_extension;
-    /// Step 14: late move reductions as a whole.
-    late_move_reduction;
-    /// Step 14: less reduction on a present or former principal variation.
-    reduce_pv;
     /// Step 14: more reduction in expected cut nodes.
     reduce_cut_node;
     /// Step 14: more reduction in expected all nodes.
@@ -110,6 +95,4 @@ rules! {
     early_quiet_malus;
     /// Quiescence: futility.
     qs_futility;
-    /// Quiescence: exchanges.
-    qs_exchange;
 }

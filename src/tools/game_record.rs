@@ -293,7 +293,7 @@ impl Kept {
         &self.0
     }
 
-    /// Writes the game so far. Returns whether it could be written; the game goes on if not.
+    /// Writes the game so far. Returns whether it could be written; the game continues if not.
     pub(super) fn write(&self, pgn: &str) -> bool {
         write_atomically(&self.0, |file| file.write_all(pgn.as_bytes())).is_ok()
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 
-use crate::nnue::features::chess768::row_in_bullet;
+use crate::nnue::features::set::row_in_bullet;
 use crate::nnue::layers::Direct;
 use crate::nnue::{Activation, Features, Network, ThreatInputs};
 use crate::util::atomic::write_over;

@@ -157,6 +157,22 @@ pub fn poll() {
 /// threads, searches, output and training run in the caller's thread.
 pub const THREADS_EXIST: bool = cfg!(has_threads);
 
+/// Runs jobs in threads of their own and returns their results in order. A panic in a job is passed on.
+#[cfg(feature = "full")]
+pub fn in_parallel<T: Send, Job: FnOnce() -> Vec<T> + Send>(jobs: impl Iterator<Item = Job>) -> Vec<T> {
+    if !THREADS_EXIST {
+        return jobs.flat_map(|job| job()).collect();
+    }
+    std::thread::scope(|scope| {
+        let running: Vec<_> = jobs.map(|job| scope.spawn(job)).collect();
+        let results = running.into_iter().flat_map(|job| match job.join() {
+            Ok(results) => results,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        results.collect()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;

@@ -1,7 +1,9 @@
 //! Tables of reference outputs of networks, and boards for their positions.
 
+use std::sync::Arc;
+
 use shakmaty::{Piece, Setup, Square, fen::Fen};
-use zoothera::nnue;
+use zoothera::nnue::{self, AccumulatorStack, Kernel, NetOutput, Network};
 
 use super::shared::{data, shared};
 
@@ -36,4 +38,18 @@ pub fn table(name: &str) -> Option<Vec<Vec<String>>> {
     let text = std::fs::read_to_string(path).expect("a readable table");
     let columns = |line: &str| line.split('\t').map(str::to_owned).collect();
     Some(text.lines().skip(1).map(columns).collect())
+}
+
+/// Checks that every kernel reproduces the rows of FEN and output, with an empty and with a filled refresh cache.
+pub fn check_positions(network: &Arc<Network>, rows: &[(String, NetOutput)]) {
+    for kernel in Kernel::available() {
+        let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
+        for round in 0..2 {
+            for (fen, expected) in rows {
+                stack.reset();
+                let output = stack.evaluate(&Board::new(fen));
+                assert_eq!(output, *expected, "{kernel}, round {round}: {fen}");
+            }
+        }
+    }
 }

@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use super::{OutputFile, Paths, for_each};
 use crate::data::entry::{Entry, NO_SCORE, board_of_entry};
-use crate::data::label::{CardLabeller, LabelNet, Labeller, Labelling, PendingLabels};
+use crate::data::label::{CardLabeller, LabelNet, Labeller, Labelling, PendingLabels, label_in_parallel};
 use crate::data::tree::{PackedMove, Place, Root, SamplePath};
 use crate::gpu::Device;
 use crate::nnue::Board;
@@ -91,30 +91,13 @@ impl<'a> Labellers<'a> {
     /// Labels a batch, or starts to.
     fn label(&mut self, batch: Batch) -> Result<LabelledBatch> {
         let labels = match self {
-            Self::Processor(labellers) => Labels::Ready(label_on_threads(labellers, &batch.boards)),
+            Self::Processor(labellers) => Labels::Ready(label_in_parallel(labellers, &batch.boards)),
             Self::Card(card) => {
                 Labels::Pending(card.label(batch.entries.iter().map(Entry::packed_position).collect())?)
             }
         };
         Ok(LabelledBatch { batch, labels })
     }
-}
-
-/// Labels boards. Each labeller gets a contiguous share and runs on its own thread.
-fn label_on_threads(labellers: &mut [Labeller], boards: &[Board]) -> Vec<i32> {
-    let share = boards.len().div_ceil(labellers.len().max(1)).max(1);
-    let work = labellers.iter_mut().zip(boards.chunks(share));
-    if !sync::THREADS_EXIST {
-        return work.flat_map(|(labeller, share)| labeller.label(share.iter())).collect();
-    }
-    std::thread::scope(|scope| {
-        let running: Vec<_> = work.map(|(labeller, share)| scope.spawn(|| labeller.label(share.iter()))).collect();
-        let labels = running.into_iter().flat_map(|job| match job.join() {
-            Ok(labels) => labels,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        labels.collect()
-    })
 }
 
 /// A batch and its labels.

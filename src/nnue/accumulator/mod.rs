@@ -5,14 +5,13 @@
 //!
 //! 1. find: for each perspective, search backwards for the nearest ply with computed sums ([`Plies::base`])
 //! 2. refresh: if the perspective's own king moved in between, every feature changed; compute the ply of that move from
-//!    the refresh cache ([`cache`]), so that later evaluations start from it
+//!    the refresh cache, so that later evaluations start from it
 //! 3. forward: apply the recorded changes of each ply up to the top
 //! 4. evaluate: run the dense layers
 //!
 //! [`update`] has steps 1 to 3 and calls the kernels.
 // CITE: lazy accumulators over the plies of a line: Stockfish (2020).
 
-mod cache;
 mod plies;
 mod update;
 

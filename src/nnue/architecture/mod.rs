@@ -15,7 +15,7 @@ use std::fmt;
 use std::ops::Deref;
 
 pub use shape::{Activation, LayerShape, Shape, Topology};
-pub(crate) use shape::{MAX_WIDTH, WIDTH_STEP};
+pub(crate) use shape::{MAX_WIDTH, PAIRED_COLUMNS, WIDTH_STEP};
 
 use super::error::UnsupportedShape;
 use super::features::attack_inputs::AttackInputs;

@@ -8,11 +8,13 @@ use crate::board::AttackKinds;
 use crate::nnue::features::Features;
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::features::threat_inputs::ThreatInputs;
-use crate::nnue::paired::COLUMNS;
 use crate::nnue::version::VERSION_OWN;
 
 /// Widths of accumulators are multiples of this number: 32 numbers of 16 bits are a cache line.
 pub(crate) const WIDTH_STEP: usize = 32;
+
+/// Columns in a block of the rows of threat and attack inputs.
+pub(crate) const PAIRED_COLUMNS: usize = 64;
 
 /// Maximum width of an accumulator.
 pub(crate) const MAX_WIDTH: usize = 3072;
@@ -161,7 +163,7 @@ impl Shape {
 
     /// Whether rows of bytes can have the layout of [`paired`](crate::nnue::paired), whose blocks have 64 columns.
     pub(in crate::nnue) const fn has_whole_pairs(&self) -> bool {
-        self.l1.is_multiple_of(COLUMNS)
+        self.l1.is_multiple_of(PAIRED_COLUMNS)
     }
 
     /// Number of rows of weights for pieces on squares and attack inputs.

@@ -17,8 +17,8 @@ use std::iter::zip;
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
+use super::InputChanges;
 use super::View;
-use super::list::InputChanges;
 use super::threats::attacks_of;
 use crate::board::{AttackChange, AttackKinds};
 use crate::nnue::Board;

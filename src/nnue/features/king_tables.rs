@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use thiserror::Error;
 
 use super::FeatureSet;
-use super::halfka::HALF_KAV2_HM;
+use super::set::HALF_KAV2_HM;
 
 /// The bucket by rank, from the first, and by file, from the edge to the centre.
 type Table = [[u8; 4]; 8];
@@ -161,8 +161,7 @@ const fn squares(table: &Table) -> [u8; 64] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nnue::features::halfka::HALF_KAV2;
-    use crate::nnue::features::halfkp::HALF_KP;
+    use crate::nnue::features::set::{HALF_KAV2, HALF_KP};
     use shakmaty::{Color, Piece, Role, Square};
 
     const SETS: [FeatureSet; 4] = [SIXTEEN, EIGHT, FOUR, ONE];

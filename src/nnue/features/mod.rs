@@ -1,19 +1,14 @@
 //! Feature sets: map a piece on a square to the index of a row of the first layer.
 //!
-//! A set is a value of type [`FeatureSet`] in a separate file, and a line in the list below. Engine and trainer compute
-//! indices with the same functions ([`set`]). [`halfkp`] and [`halfka`] are the published sets; [`king_tables`]
-//! contains sets that differ only in their king buckets, ours and those of other tables; [`chess768`] has none.
-//! [`threat_inputs`] combines [`threats`] and [`pawn_pairs`], which are features of two pieces.
-//! [`attack_inputs`] has features of our own nets about attacked pieces. [`list`] has lists of indices.
+//! A set is a value of type [`FeatureSet`] and a line in the list below. Engine and trainer compute indices with the
+//! same functions. [`set`] has these, the published sets, and Chess768, which has no king buckets; [`king_tables`]
+//! contains sets that differ only in their king buckets, ours and those of other tables. [`threat_inputs`] combines
+//! [`threats`] and pairs of pawns, which are features of two pieces. [`attack_inputs`] has features of our own nets
+//! about attacked pieces.
 
 pub(crate) mod attack_inputs;
-pub(crate) mod chess768;
-mod halfka;
-mod halfkp;
 mod king_tables;
-mod list;
-mod pawn_pairs;
-mod set;
+pub(crate) mod set;
 pub(crate) mod threat_inputs;
 mod threats;
 
@@ -22,7 +17,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use king_tables::BadTable;
-pub(crate) use list::{IndexList, InputChanges, MAX_ACTIVE, MAX_CHANGED};
 pub use set::FeatureSet;
 pub(crate) use set::View;
 
@@ -60,11 +54,11 @@ macro_rules! feature_sets {
 
 feature_sets! {
     /// Own king square (64) times every piece except the kings (Stockfish 12)
-    HalfKp: halfkp::HALF_KP;
+    HalfKp: set::HALF_KP;
     /// Own king square (64) times every piece, kings included (Stockfish 14)
-    HalfKav2: halfka::HALF_KAV2;
+    HalfKav2: set::HALF_KAV2;
     /// Own king square, mirrored to the files e to h (32), times every piece (Stockfish 15)
-    HalfKav2Hm: halfka::HALF_KAV2_HM;
+    HalfKav2Hm: set::HALF_KAV2_HM;
     /// HalfKAv2_hm with 16 king buckets
     HalfKav2Hm16: king_tables::SIXTEEN;
     /// HalfKAv2_hm with 8 king buckets
@@ -74,7 +68,7 @@ feature_sets! {
     /// HalfKAv2_hm with one king bucket
     HalfKav2Hm1: king_tables::ONE;
     /// Every piece, kings included, without king buckets or mirroring
-    Chess768: chess768::CHESS768;
+    Chess768: set::CHESS768;
 }
 
 impl Features {
@@ -138,5 +132,122 @@ impl Features {
 impl fmt::Display for Features {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.set().name)
+    }
+}
+
+// Lists of feature indices.
+
+/// Maximum number of features that one update can add or remove: every piece of a full board.
+pub(crate) const MAX_ACTIVE: usize = 32;
+
+/// Maximum number of features that one move can add or remove, equal to the maximum number of pieces that it changes.
+pub(crate) const MAX_CHANGED: usize = 3;
+
+/// Maximum number of threat or attack inputs that one move adds or removes: 128 attacks of any kinds, and three pawns
+/// with at most 17 neighbouring squares each.
+const MAX_INPUTS_CHANGED: usize = 192;
+
+/// A list of at most `N` feature indices, without heap allocation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IndexList<const N: usize> {
+    items: [u16; N],
+    len: usize,
+}
+
+impl<const N: usize> IndexList<N> {
+    /// An empty list.
+    #[inline]
+    pub const fn new() -> Self {
+        Self { items: [0; N], len: 0 }
+    }
+
+    /// Appends an index.
+    ///
+    /// # Panics
+    /// If the list is full.
+    #[inline]
+    pub fn push(&mut self, index: u16) {
+        self.items[self.len] = index;
+        self.len += 1;
+    }
+}
+
+impl<const N: usize> std::ops::Deref for IndexList<N> {
+    type Target = [u16];
+    #[inline]
+    fn deref(&self) -> &[u16] {
+        &self.items[..self.len]
+    }
+}
+
+/// The threat or attack inputs that one move added, or those that it removed.
+#[derive(Debug)]
+pub(crate) struct ChangedList {
+    items: [u32; MAX_INPUTS_CHANGED],
+    len: usize,
+}
+
+impl ChangedList {
+    const fn new() -> Self {
+        Self { items: [0; MAX_INPUTS_CHANGED], len: 0 }
+    }
+
+    /// Appends an index.
+    #[inline]
+    pub fn push(&mut self, index: u32) {
+        self.items[self.len] = index;
+        self.len += 1;
+    }
+
+    /// Removes the index at a place. The last index takes its place.
+    ///
+    /// # Panics
+    /// If the list has no such place.
+    #[inline]
+    pub fn swap_remove(&mut self, at: usize) {
+        assert!(at < self.len);
+        self.len -= 1;
+        self.items[at] = self.items[self.len];
+    }
+
+    /// Appends an index if `is_active`. Branch-free, because the condition is unpredictable.
+    #[inline]
+    pub fn push_if(&mut self, is_active: bool, index: u32) {
+        self.items[self.len] = index;
+        self.len += usize::from(is_active);
+    }
+}
+
+impl std::ops::Deref for ChangedList {
+    type Target = [u32];
+    #[inline]
+    fn deref(&self) -> &[u32] {
+        &self.items[..self.len]
+    }
+}
+
+/// The threat or attack inputs that one move added and removed.
+#[derive(Debug)]
+pub(crate) struct InputChanges {
+    pub added: ChangedList,
+    pub removed: ChangedList,
+}
+
+impl InputChanges {
+    /// No changes.
+    pub const fn none() -> Self {
+        Self { added: ChangedList::new(), removed: ChangedList::new() }
+    }
+
+    /// Removes all changes.
+    #[inline]
+    pub fn clear(&mut self) {
+        (self.added.len, self.removed.len) = (0, 0);
+    }
+
+    /// The list of added inputs, or that of removed ones.
+    #[inline]
+    pub fn list(&mut self, added: bool) -> &mut ChangedList {
+        if added { &mut self.added } else { &mut self.removed }
     }
 }

@@ -155,3 +155,216 @@ impl FeatureSet {
         self.row(view.king, self.piece_row(view, role, is_other, square as u8))
     }
 }
+
+// HalfKP: own king square times every piece except the kings.
+
+// CITE: the feature set of Nasu's NNUE for shogi (2018), as adapted to chess in Stockfish 12.
+
+/// HalfKP.
+pub(super) const HALF_KP: FeatureSet = FeatureSet {
+    name: "HalfKP",
+    code: 0,
+    hash: 0x5D69_D5B8,
+    // Rotates the board by 180 degrees for Black instead of flipping it.
+    turn: 63,
+    mirrored: false,
+    king_buckets: every_square(),
+    kings: 64,
+    planes: 10,
+    unused: 1,
+};
+
+/// One bucket for each square.
+const fn every_square() -> [u8; 64] {
+    let mut buckets = [0; 64];
+    let mut square = 0;
+    while square < 64 {
+        buckets[square] = square as u8;
+        square += 1;
+    }
+    buckets
+}
+
+// HalfKAv2: own king square times every piece, kings included; and its mirrored form, HalfKAv2_hm.
+
+// CITE: both feature sets are Tomasz Sobczyk's, for Stockfish 14 and 14.1; from their description,
+// checked against the outputs of the published nets.
+
+/// HalfKAv2.
+pub(super) const HALF_KAV2: FeatureSet = FeatureSet {
+    name: "HalfKAv2",
+    code: 1,
+    hash: 0x5F23_4CB8,
+    turn: 56,
+    mirrored: false,
+    king_buckets: every_square(),
+    kings: 64,
+    planes: 11,
+    unused: 0,
+};
+
+/// HalfKAv2_hm: the board is mirrored if the own king is on files a to d, which reduces the king squares to 32.
+pub(super) const HALF_KAV2_HM: FeatureSet = FeatureSet {
+    name: "HalfKAv2_hm",
+    code: 2,
+    hash: 0x7F23_4CB8,
+    mirrored: true,
+    king_buckets: mirrored_squares(),
+    kings: 32,
+    ..HALF_KAV2
+};
+
+/// One bucket for each pair of mirrored squares, from the eighth rank down, and from the edge to the centre.
+const fn mirrored_squares() -> [u8; 64] {
+    let mut buckets = [0; 64];
+    let mut square = 0;
+    while square < 64 {
+        let (rank, file) = (square / 8, square % 8);
+        let from_edge = if file < 4 { file } else { 7 - file };
+        buckets[square] = (4 * (7 - rank) + from_edge) as u8;
+        square += 1;
+    }
+    buckets
+}
+
+// Chess768: every piece of either side on every square, without regard to the own king.
+
+// CITE: the plainest input set of bullet's examples (Jamie Whiting) and of many engines' first nets.
+
+/// Chess768.
+pub(super) const CHESS768: FeatureSet = FeatureSet {
+    name: "Chess768",
+    code: 3,
+    // Ours: other programs have no hash for it.
+    hash: 0x3C76_8A15,
+    turn: 56,
+    mirrored: false,
+    king_buckets: [0; 64],
+    kings: 1,
+    planes: 12,
+    unused: 0,
+};
+
+/// The row of one of our rows in bullet's order: the six kinds of own pieces, then those of the enemy's.
+pub(crate) const fn row_in_bullet(row: usize) -> usize {
+    let (plane, square) = (row / 64, row % 64);
+    let (piece, is_other) = (plane / 2, plane % 2);
+    384 * is_other + 64 * piece + square
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::Square::{self, *};
+    use shakmaty::{Color, Piece, Role};
+
+    const PAWN: Piece = Piece { color: Color::White, role: Role::Pawn };
+    const QUEEN: Piece = Piece { color: Color::Black, role: Role::Queen };
+
+    fn half_kp(perspective: Color, king: Square, piece: Piece, square: Square) -> u16 {
+        let view = HALF_KP.view(perspective, king);
+        HALF_KP.index(view, perspective, piece, square)
+    }
+
+    #[test]
+    fn half_kp_has_reference_indices() {
+        assert_eq!(half_kp(Color::White, A1, PAWN, A1), 1);
+        assert_eq!(half_kp(Color::White, E1, PAWN, E2), 641 * 4 + 12 + 1);
+        assert_eq!(half_kp(Color::White, H8, QUEEN, H8), 641 * 63 + 64 * 9 + 64);
+        assert_eq!(half_kp(Color::Black, H8, QUEEN, H8), 64 * 8 + 1);
+        assert_eq!(half_kp(Color::Black, E8, PAWN, E2), 641 * 3 + 64 + 51 + 1);
+    }
+
+    #[test]
+    fn half_kp_of_a_rotated_board_has_same_indices_for_other_perspective() {
+        for role in Role::ALL.into_iter().filter(|&role| role != Role::King) {
+            for square in Square::ALL {
+                for king in Square::ALL {
+                    let white = half_kp(Color::White, king, role.of(Color::White), square);
+                    let (king, square) = (king.rotate_180(), square.rotate_180());
+                    let black = half_kp(Color::Black, king, role.of(Color::Black), square);
+                    assert_eq!(white, black);
+                    assert!(usize::from(white) < HALF_KP.count());
+                }
+            }
+        }
+    }
+
+    const ROOK: Piece = Piece { color: Color::White, role: Role::Rook };
+    const KING: Piece = Piece { color: Color::Black, role: Role::King };
+
+    fn index(set: &FeatureSet, color: Color, king: Square, piece: Piece, square: Square) -> u16 {
+        set.index(set.view(color, king), color, piece, square)
+    }
+
+    #[test]
+    fn half_ka_has_reference_indices() {
+        use Color::{Black, White};
+        let plain = |color, king| index(&HALF_KAV2, color, king, ROOK, A1);
+        assert_eq!(plain(White, E1), 704 * 4 + 6 * 64);
+        assert_eq!(plain(Black, E8), 704 * 4 + 7 * 64 + 56);
+        let mirrored = |color, king, piece, square| index(&HALF_KAV2_HM, color, king, piece, square);
+        assert_eq!(mirrored(White, E1, ROOK, A1), 704 * 31 + 6 * 64);
+        assert_eq!(mirrored(White, D1, ROOK, A1), 704 * 31 + 6 * 64 + 7);
+        assert_eq!(mirrored(White, H8, KING, E8), 640 + 60);
+        assert_eq!(mirrored(Black, H1, KING, E8), 640 + 4);
+    }
+
+    #[test]
+    fn half_ka_indices_are_in_range_and_unique_except_for_kings() {
+        let pieces = || Color::ALL.map(|color| Role::ALL.map(|role| role.of(color))).into_iter().flatten();
+        for king in Square::ALL {
+            let mut seen = std::collections::HashSet::new();
+            for piece in pieces() {
+                for square in Square::ALL {
+                    let found = index(&HALF_KAV2_HM, Color::Black, king, piece, square);
+                    assert!(usize::from(found) < HALF_KAV2_HM.count());
+                    assert!(seen.insert(found) || piece.role == Role::King);
+                    let found = index(&HALF_KAV2, Color::White, king, piece, square);
+                    assert!(usize::from(found) < HALF_KAV2.count());
+                }
+            }
+            assert_eq!(seen.len(), 704);
+        }
+    }
+
+    #[test]
+    fn mirrored_set_gives_mirrored_boards_the_same_index() {
+        for (king, square) in [(A1, B5), (D4, H8), (C7, C2)] {
+            let here = index(&HALF_KAV2_HM, Color::White, king, ROOK, square);
+            let (king, square) = (king.flip_horizontal(), square.flip_horizontal());
+            let there = index(&HALF_KAV2_HM, Color::White, king, ROOK, square);
+            assert_eq!(here, there);
+        }
+    }
+
+    fn chess768(perspective: Color, king: Square, piece: Piece, square: Square) -> usize {
+        let view = CHESS768.view(perspective, king);
+        CHESS768.index(view, perspective, piece, square).into()
+    }
+
+    #[test]
+    fn chess768_rows_depend_on_piece_and_square_alone() {
+        let mut seen = [false; 768];
+        for piece in Color::ALL.into_iter().flat_map(|color| Role::ALL.map(|role| role.of(color))) {
+            for square in Square::ALL {
+                let row = chess768(Color::White, E1, piece, square);
+                assert!(Square::ALL.into_iter().all(|king| chess768(Color::White, king, piece, square) == row));
+                assert!(!std::mem::replace(&mut seen[row], true), "{piece:?} {square}");
+                let turned = Piece { color: !piece.color, role: piece.role };
+                assert_eq!(chess768(Color::Black, E8, turned, square.flip_vertical()), row);
+            }
+        }
+        assert!(seen.into_iter().all(|seen| seen));
+        assert_eq!((CHESS768.count(), CHESS768.views()), (768, 1));
+    }
+
+    #[test]
+    fn chess768_rows_have_the_places_of_bullets_order() {
+        let of = |color: Color, role: Role, square| row_in_bullet(chess768(Color::White, E1, role.of(color), square));
+        assert_eq!(of(Color::White, Role::Pawn, E2), 12);
+        assert_eq!(of(Color::White, Role::King, E1), 5 * 64 + 4);
+        assert_eq!(of(Color::Black, Role::Pawn, E7), 384 + 52);
+        assert_eq!(of(Color::Black, Role::King, H8), 767);
+    }
+}

@@ -26,7 +26,7 @@ macro_rules! compiled_for {
         $(compiled_for! { @$name $features, $isa })+
     };
     (@update $features:literal, $isa:ty) => {
-        compiled_for! { @kernel $features, rows.width(), $crate::nnue::simd::update::update::<$isa, L1>,
+        compiled_for! { @kernel $features, rows.width(), $crate::nnue::simd::vector::update::<$isa, L1>,
             fn update(
                 rows: &$crate::nnue::rows::Rows<'_, i16>,
                 from: &$crate::nnue::rows::Accumulator,
@@ -37,7 +37,7 @@ macro_rules! compiled_for {
         }
     };
     (@update_all $features:literal, $isa:ty) => {
-        compiled_for! { @kernel $features, rows.pieces.width(), $crate::nnue::simd::update::update_all::<$isa, L1>,
+        compiled_for! { @kernel $features, rows.pieces.width(), $crate::nnue::simd::vector::update_all::<$isa, L1>,
             fn update_all(
                 rows: &$crate::nnue::rows::AllRows<'_>,
                 from: &$crate::nnue::rows::Accumulator,
@@ -47,7 +47,7 @@ macro_rules! compiled_for {
         }
     };
     (@forward $features:literal, $isa:ty) => {
-        compiled_for! { @kernel $features, own.len(), $crate::nnue::simd::forward::vector::<$isa, L1>,
+        compiled_for! { @kernel $features, own.len(), $crate::nnue::simd::vector::forward::<$isa, L1>,
             fn forward(
                 shape: &$crate::nnue::Shape,
                 head: &$crate::nnue::layers::Head,

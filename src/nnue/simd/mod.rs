@@ -3,7 +3,7 @@
 //! A kernel has three functions. [`Kernels::update`] and [`Kernels::update_all`] add and remove rows of the first
 //! layer. [`Kernels::forward`] runs the dense layers. All sizes are those of the net at run time. [`scalar`] is the
 //! specification. The vector kernels (`sse41`, `avx2`, `avx512`, `neon`, `wasm`) declare their instructions, see
-//! [`generic::Isa`]; [`compiled`] compiles the algorithms of [`update`] and [`forward`] for each of them. [`kernel`]
+//! [`generic::Isa`]; [`compiled`] compiles the algorithms of [`vector`] for each of them. [`kernel`]
 //! selects the kernel.
 // CITE: layouts of dense layers in groups of four inputs for `maddubs` and VNNI, and the list of groups that are not
 // zero: Stockfish (2020 and 2023). Measurements are in `docs/experiments.md`.
@@ -18,11 +18,10 @@
 )]
 
 mod compiled;
-mod forward;
 mod generic;
 mod kernel;
 pub(super) mod scalar;
-mod update;
+mod vector;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

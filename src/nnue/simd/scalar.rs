@@ -4,8 +4,7 @@ use std::iter::zip;
 
 use crate::nnue::architecture::{Activation, Shape, Topology};
 use crate::nnue::layers::{Dense, Direct, Head};
-use crate::nnue::paired::unpair;
-use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
+use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows, unpair};
 
 /// See [`Kernels::update`](super::Kernels::update).
 pub(super) fn update(rows: &Rows<'_, i16>, from: &Accumulator, to: &mut Accumulator, added: &[u16], removed: &[u16]) {

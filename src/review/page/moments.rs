@@ -202,7 +202,7 @@ fn oversight(shown: &Shown, played: &PlayedMove) -> Option<Oversight> {
         let role = if taken.is_some() { None } else { Some(position.moved_piece(m).role) };
         Oversight { side, own, taken, role, to: m.to() }
     };
-    // A piece hangs if its capture wins material. An exchange is no oversight, whoever begins it.
+    // A piece hangs if its capture wins material. An exchange is not an oversight, whoever begins it.
     let wins = |position: &Position, m: &Move| position.is_capture(*m) && position.see_ge(*m, 100);
     let is_worth = |oversight: &Oversight| oversight.taken.is_some_and(|role| role != Role::Pawn);
     let reached = &shown.positions[played.ply];

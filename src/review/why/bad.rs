@@ -228,7 +228,7 @@ impl ReasonWriter<'_> {
         if let Some(changes) = attack.filter(|_| standing(rank(self.after)) <= -2) {
             return changes;
         }
-        // A new queen is no piece that the other side has lost.
+        // A new queen is not a piece that the other side has lost.
         let promotes = |trade: &Swing| self.played[..trade.plies].iter().any(|m| m.promotion().is_some());
         if let Some(trade) = self.uneven_trade().or_else(|| self.sacrifice()).filter(|trade| !promotes(trade)) {
             return Changes { plies: trade.plies - 1, features: Vec::new(), trade: Some(trade) };

@@ -29,7 +29,7 @@ use anyhow::Result;
 
 use super::step::loss::Loss;
 use super::step::optimiser::OptimiserSettings;
-use super::step::stepper::{Parameters, Stepper};
+use super::step::{Parameters, Stepper};
 use crate::gpu::CardChoice;
 #[cfg(feature = "gpu")]
 use crate::gpu::card;

@@ -14,12 +14,12 @@ use crate::gpu::evaluator::Evaluator;
 use crate::gpu::{CardChoice, PackedPosition};
 use crate::nnue::{AccumulatorStack, Architecture, Board, Network};
 use crate::train::model::Model;
-use crate::train::model::rounding::Rounding;
+use crate::train::model::shapes::Rounding;
 use crate::train::samples::Sample;
-use crate::train::samples::random_games::positions;
+use crate::train::samples::active::positions;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::train::step::optimiser::{Moments, Optimiser, OptimiserSettings};
-use crate::train::step::stepper::{Parameters, Stepper};
+use crate::train::step::{Parameters, Stepper};
 use crate::train::step::{Trainer, TrainerSize};
 use crate::util::rng::SplitMix64;
 

@@ -7,9 +7,9 @@ use crate::nnue::architecture::Topology;
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture};
 use crate::train::model::dense::{DenseParameters, limits};
-use crate::train::model::rounding::{Rounding, Scales};
-use crate::train::model::rows::block;
+use crate::train::model::rows::RowLayout;
 use crate::train::model::shapes::{HIDDEN, SKIP, UNITS, list};
+use crate::train::model::shapes::{Rounding, Scales};
 use crate::train::samples::Sample;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::train::step::optimiser::{OptimiserSettings, adam_step};
@@ -69,7 +69,7 @@ impl Sizes {
             slots,
             chunks: slots / CHUNK + architecture.buckets + 1,
             rows: architecture.features.set().active_rows(),
-            table: architecture.features.set().piece_rows() * block(architecture),
+            table: RowLayout::weights(architecture).blocks(),
             dense: dense.tensors().iter().map(|tensor| tensor.len()).sum(),
         })
     }

@@ -8,11 +8,11 @@ use super::sizes::{Sizes, supported};
 use super::trainer::GpuTrainer;
 use crate::gpu::card::{Card, cards};
 use crate::nnue::Architecture;
-use crate::train::model::rounding::Rounding;
-use crate::train::samples::random_games::positions;
+use crate::train::model::shapes::Rounding;
+use crate::train::samples::active::positions;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
-use crate::train::step::stepper::{Parameters, Stepper};
+use crate::train::step::{Parameters, Stepper};
 use crate::train::step::{Trainer, TrainerSize};
 
 /// Positions per step.

@@ -9,14 +9,14 @@ use super::passes::{BACKWARD, FOLD, FORWARD, Passes, binding};
 use super::sizes::{Constants, Sizes, Slots};
 use crate::data::Record;
 use crate::gpu::card::{Card, Mapping, Opened};
+use crate::train::model::Average;
 use crate::train::model::Model;
-use crate::train::model::average::Average;
 use crate::train::model::dense::DenseParameters;
-use crate::train::model::rounding::Rounding;
+use crate::train::model::shapes::Rounding;
 use crate::train::samples::Sample;
 use crate::train::step::loss::Loss;
 use crate::train::step::optimiser::{Moments, OptimiserSettings};
-use crate::train::step::stepper::{Parameters, ParametersRef, Stepper};
+use crate::train::step::{Parameters, ParametersRef, Stepper};
 
 /// Batches that the card is computing or has queued while the host prepares the next one.
 const IN_FLIGHT: usize = 2;

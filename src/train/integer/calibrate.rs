@@ -8,8 +8,8 @@
 use crate::data::Record;
 use crate::nnue::Network;
 use crate::nnue::architecture::Topology;
+use crate::nnue::inspect::{activated, second_layer_inputs, sums};
 use crate::nnue::layers::{Dense, Direct, Head};
-use crate::nnue::trace::{activated, second_layer_inputs, sums};
 use crate::train::model::shapes::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, SKIP, WEIGHT_ONE, direct_sum_one};
 use crate::train::model::{LayerSums, Model};
 

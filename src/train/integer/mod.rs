@@ -4,11 +4,9 @@ mod calibrate;
 mod material;
 mod quantise;
 mod report;
-mod unfold;
 
 pub(crate) use material::material_net;
-pub(super) use quantise::export;
 #[cfg(test)]
 pub(super) use quantise::quantise;
+pub(super) use quantise::{export, unfold};
 pub(super) use report::ExportReport;
-pub(super) use unfold::unfold;

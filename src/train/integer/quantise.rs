@@ -1,16 +1,18 @@
-//! Quantisation: folds the factor rows into the float model and rounds it to the integer net.
+//! Quantisation: folds the factor rows into the float model and rounds it to the integer net; and back, for further
+//! training.
 
 use super::calibrate::calibrate;
 use crate::data::Record;
 use crate::nnue::architecture::{LayerShape, Topology};
+use crate::nnue::features::FeatureSet;
 use crate::nnue::layers::{Dense, Direct, Head};
-use crate::nnue::transformer::Transformer;
 use crate::nnue::{Activation, Architecture, Network};
-use crate::train::model::rows::ActiveRow;
+use crate::train::model::Model;
+use crate::train::model::dense::DenseParameters;
+use crate::train::model::rows::{ActiveRow, RowLayout, psqt_zeros};
 use crate::train::model::shapes::{
     ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, direct_sum_one, direct_weight_one, first_weight_one,
 };
-use crate::train::model::{Model, psqt, rows};
 
 /// Quantises a model and calibrates the integer net on `records`.
 pub fn export(model: &Model, output_scale: f32, records: &[Record]) -> Network {
@@ -29,14 +31,15 @@ pub fn quantise(model: &Model, output_scale: f32) -> Network {
     let rounded = |weight: f32| (weight * ACTIVATION_ONE).round() as i16;
     let biases = transformer.biases_mut().iter_mut();
     biases.zip(&model.dense.transformer_bias).for_each(|(out, &bias)| *out = rounded(bias));
-    let l1 = model.architecture.l1;
+    let (l1, psqt) = (model.architecture.l1, RowLayout::psqt(model.architecture));
     for (row, at) in file_rows(model.architecture) {
-        let out = &mut transformer.weights_mut()[at * l1..][..l1];
-        for (out, weight) in out.iter_mut().zip(model.row(row)) {
-            *out = rounded(weight);
-        }
+        let out = transformer.weights_mut()[at * l1..][..l1].iter_mut();
+        out.zip(model.row(row)).for_each(|(out, weight)| *out = rounded(weight));
+        // These are in units of the output.
+        let out = transformer.psqt_mut()[at * psqt.width..][..psqt.width].iter_mut();
+        let values = psqt.folded(&model.dense.psqt, row);
+        out.zip(values).for_each(|(out, value)| *out = (value * OUTPUT_ONE * output_scale).round() as i32);
     }
-    quantise_psqt(model, output_scale, transformer);
     for (stack, head) in heads.iter_mut().enumerate() {
         *head = if model.architecture.is_direct() {
             Head::from_direct(quantised_direct(model, stack, output_scale))
@@ -47,25 +50,9 @@ pub fn quantise(model: &Model, output_scale: f32) -> Network {
     net
 }
 
-/// Quantises the piece-square values, which are in units of the output.
-fn quantise_psqt(model: &Model, output_scale: f32, transformer: &mut Transformer) {
-    let architecture = model.architecture;
-    let width = architecture.psqt;
-    if width == 0 {
-        return;
-    }
-    for (row, at) in file_rows(architecture) {
-        let values = &mut transformer.psqt_mut()[at * width..][..width];
-        let floats = psqt::layout(architecture).folded(&model.dense.psqt, row);
-        for (out, value) in values.iter_mut().zip(floats) {
-            *out = (value * OUTPUT_ONE * output_scale).round() as i32;
-        }
-    }
-}
-
 /// Returns the active rows of a model, each with its row in the file.
 fn file_rows(architecture: Architecture) -> impl Iterator<Item = (usize, usize)> {
-    let (set, layout) = (architecture.features.set(), rows::layout(architecture));
+    let (set, layout) = (architecture.features.set(), RowLayout::weights(architecture));
     (0..layout.active_rows()).map(move |row| match layout.active_row(row) {
         ActiveRow::Piece { king, piece_row } => (row, set.row(king as u16, piece_row as u16).into()),
         ActiveRow::Attack(attack) => (row, set.count() + attack),
@@ -138,21 +125,142 @@ fn rounded_rows(layer: LayerShape, weights: &[f32], one: f32) -> Vec<i8> {
     rows
 }
 
+// Dequantisation.
+
+/// Dequantises a net into a model of `architecture`, which may have more king buckets: each takes the rows of the net's
+/// bucket that contains it, so that the model computes the same values. The factor row of a piece, if there is one, is
+/// the mean of its rows over the king buckets, so that their common part is still trained in one place.
+///
+/// # Panics
+/// Panics if the shapes differ in anything else, or the buckets are not parts of the net's
+/// ([`FeatureSet::buckets_in`]).
+pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> Model {
+    let (set, finer) = (net.architecture().features.set(), architecture.features.set());
+    let buckets = finer.buckets_in(set).expect("the model's king buckets are parts of the net's");
+    let sources = Sources { set, buckets };
+    let mut model = Model::zeros(architecture);
+    model.dense = dense_of(net, architecture, output_scale);
+    let weights = net.transformer().weights();
+    sources
+        .unfold(RowLayout::weights(architecture), &mut model.transformer, |at| f32::from(weights[at]) / ACTIVATION_ONE);
+    let (values, one) = (net.transformer().psqt(), OUTPUT_ONE * output_scale);
+    sources.unfold(RowLayout::psqt(architecture), &mut model.dense.psqt, |at| values[at] as f32 / one);
+    model
+}
+
+/// Rows of a net by the king buckets of a model.
+struct Sources {
+    set: &'static FeatureSet,
+    /// For each king bucket of the model, that of the net.
+    buckets: Vec<usize>,
+}
+
+impl Sources {
+    /// Fills a table of the model, given the numbers of the net's table as floats by their index.
+    fn unfold(&self, layout: RowLayout, table: &mut [f32], number: impl Fn(usize) -> f32) {
+        let width = layout.width;
+        if width == 0 {
+            return;
+        }
+        let fill = |row: &mut [f32], first: usize| {
+            row.iter_mut().zip(first..).for_each(|(out, at)| *out = number(at));
+        };
+        let (blocks, attacks) = table.split_at_mut(layout.blocks());
+        fill(attacks, self.set.count() * width);
+        for (piece_row, block) in blocks.chunks_exact_mut(layout.block()).enumerate() {
+            let (real, factor) = block.split_at_mut(layout.kings * width);
+            for (real, &bucket) in real.chunks_exact_mut(width).zip(&self.buckets) {
+                fill(real, usize::from(self.set.row(bucket as u16, piece_row as u16)) * width);
+                factor.iter_mut().zip(&*real).for_each(|(factor, real)| *factor += real / layout.kings as f32);
+            }
+            for real in real.chunks_exact_mut(width) {
+                real.iter_mut().zip(&*factor).for_each(|(real, factor)| *real -= factor);
+            }
+        }
+    }
+}
+
+fn dense_of(net: &Network, architecture: Architecture, output_scale: f32) -> DenseParameters {
+    if architecture.is_direct() {
+        return direct_of(net, architecture, output_scale);
+    }
+    let output_one = OUTPUT_ONE * output_scale;
+    // The rounding offset that the export adds.
+    let half = WEIGHT_ONE as i32 / 2;
+    let of_layer = |number: usize| net.heads().iter().map(move |head| head.layers()[number]);
+    let bias = |number: usize| -> Vec<f32> {
+        let biases = of_layer(number).flat_map(|layer| layer.biases());
+        let float = |&bias: &i32| (bias - half) as f32 / (ACTIVATION_ONE * WEIGHT_ONE);
+        biases.map(float).collect()
+    };
+    let weight = |number: usize, one: f32| -> Vec<f32> {
+        // Zeros follow the inputs of a row in the file.
+        let row = |layer: &Dense| (layer.shape().row(), layer.shape().inputs);
+        let rows = of_layer(number).flat_map(|layer| {
+            let (row, inputs) = row(layer);
+            layer.weights().chunks_exact(row).flat_map(move |row| &row[..inputs])
+        });
+        rows.map(|&weight| f32::from(weight) / one).collect()
+    };
+    let first_one = first_weight_one(net.architecture().activation);
+    let transformer = net.transformer().biases().iter();
+    let mut dense = DenseParameters {
+        transformer_bias: transformer.map(|&bias| f32::from(bias) / ACTIVATION_ONE).collect(),
+        l1_weight: weight(0, first_one),
+        l1_bias: bias(0),
+        l2_weight: weight(1, WEIGHT_ONE),
+        l2_bias: bias(1),
+        output_weight: weight(2, output_one / ACTIVATION_ONE),
+        output_bias: of_layer(2).map(|layer| layer.biases()[0] as f32 / output_one).collect(),
+        psqt: psqt_zeros(architecture),
+    };
+    if let Topology::Skip { .. } = net.architecture().topology {
+        unfold_skip(net, output_scale, &mut dense);
+    }
+    dense
+}
+
+/// Dequantises the output of a net without hidden layers.
+fn direct_of(net: &Network, architecture: Architecture, output_scale: f32) -> DenseParameters {
+    let activation = architecture.activation;
+    let (weight_one, sum_one) = (direct_weight_one(activation, output_scale), direct_sum_one(activation, output_scale));
+    let heads = || net.heads().iter().map(|head| &head.direct);
+    let transformer = net.transformer().biases().iter();
+    DenseParameters {
+        transformer_bias: transformer.map(|&bias| f32::from(bias) / ACTIVATION_ONE).collect(),
+        output_weight: heads().flat_map(|of| of.weights()).map(|&weight| f32::from(weight) / weight_one).collect(),
+        output_bias: heads().map(|of| of.bias().saturating_sub(direct_half(activation)) as f32 / sum_one).collect(),
+        ..DenseParameters::zeros(architecture)
+    }
+}
+
+/// Dequantises the skip output, which has the scale of the output and no rounding offset.
+fn unfold_skip(net: &Network, output_scale: f32, dense: &mut DenseParameters) {
+    let rows = dense.l1_weight.chunks_exact_mut(net.architecture().inputs());
+    for row in rows.skip(SKIP).step_by(SKIP + 1) {
+        row.iter_mut().for_each(|weight| *weight /= output_scale);
+    }
+    let biases = dense.l1_bias.iter_mut().skip(SKIP).step_by(SKIP + 1);
+    for (bias, head) in biases.zip(net.heads()) {
+        let one = ACTIVATION_ONE * WEIGHT_ONE * output_scale;
+        *bias = head.first.biases()[SKIP] as f32 / one;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use shakmaty::{Chess, Position};
-
-    use super::*;
+    use super::{quantise, *};
     use crate::data::Record;
-    use crate::nnue::AccumulatorStack;
+    use crate::nnue::{AccumulatorStack, Activation, Features};
     use crate::train::integer::material::material_net;
     use crate::train::integer::report::ExportReport;
+    use crate::train::model::rows::uniform;
     use crate::train::model::shapes;
     use crate::train::samples::active::record_of;
     use crate::train::step::loss::Loss;
     use crate::util::rng::SplitMix64;
+    use shakmaty::{Chess, Color, Position, Square};
+    use std::sync::Arc;
 
     fn test_records() -> Vec<Record> {
         let mut rng = SplitMix64::new(21);
@@ -217,5 +325,60 @@ mod tests {
         for squares in [false, true] {
             assert!(Network::from_bytes(&material_net(squares)).is_ok());
         }
+    }
+
+    #[test]
+    fn dequantised_net_quantises_to_same_bytes() {
+        shapes::for_tests().for_each(|architecture| check_round_trip(architecture, 1.0));
+        check_round_trip(Architecture::HALF_KP, 0.6);
+        let with_skip = shapes::for_tests().filter(|shape| matches!(shape.topology, Topology::Skip { .. }));
+        let with_skip = with_skip.min_by_key(|shape| shape.l1);
+        check_round_trip(with_skip.expect("a trainable shape has a skip connection"), 0.6);
+    }
+
+    #[test]
+    fn finer_king_buckets_get_the_rows_of_the_coarser_one() {
+        let narrow = shape_with_kings(Features::HalfKav2Hm4);
+        let net = Network::from_bytes(&quantise(&random_model(narrow), 0.6).to_bytes()).unwrap();
+        for features in [Features::HalfKav2Hm4, Features::HalfKav2Hm8, Features::HalfKav2Hm16] {
+            let wide = shape_with_kings(features);
+            let again = quantise(&unfold(&net, wide, 0.6), 0.6);
+            let (set, coarser) = (wide.features.set(), narrow.features.set());
+            for square in Square::ALL {
+                for piece_row in 0..set.piece_rows() as u16 {
+                    let of = |set: &FeatureSet| set.row(set.view(Color::White, square).king, piece_row).into();
+                    let (new, old): (usize, usize) = (of(set), of(coarser));
+                    let rows = |net: &Network, at: usize| net.transformer().weights()[at * 256..][..256].to_vec();
+                    assert_eq!(rows(&again, new), rows(&net, old), "{features} {square} {piece_row}");
+                    let values = |net: &Network, at: usize| net.transformer().psqt()[at * 8..][..8].to_vec();
+                    assert_eq!(values(&again, new), values(&net, old), "{features} {square} {piece_row}");
+                }
+            }
+        }
+    }
+
+    fn shape_with_kings(features: Features) -> Architecture {
+        Architecture::of_settings(features, 256, Activation::Pairwise, [16, 32], 8, true).expect("a trainable shape")
+    }
+
+    fn check_round_trip(architecture: Architecture, scale: f32) {
+        let net = quantise(&random_model(architecture), scale);
+        let bytes = net.to_bytes();
+        let read = Network::from_bytes(&bytes).unwrap();
+        let again = quantise(&unfold(&read, architecture, scale), scale);
+        assert!(again.to_bytes() == bytes);
+    }
+
+    /// Returns a model in which the rows of a piece differ between the king buckets.
+    fn random_model(architecture: Architecture) -> Model {
+        let mut rng = SplitMix64::new(9);
+        let mut model = Model::initial(&mut rng, architecture, 0.5);
+        for weight in model.transformer.iter_mut().step_by(7) {
+            *weight += uniform(&mut rng);
+        }
+        for value in model.dense.psqt.iter_mut().step_by(5) {
+            *value += uniform(&mut rng);
+        }
+        model
     }
 }

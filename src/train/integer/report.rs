@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::data::Record;
+use crate::nnue::inspect::Trace;
 use crate::nnue::layers::Head;
-use crate::nnue::trace::Trace;
 use crate::nnue::{Activation, Network};
 use crate::train::model::Model;
 use crate::train::model::shapes::{OUTPUT_ONE, UNITS, input_one};

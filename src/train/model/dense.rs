@@ -1,9 +1,8 @@
 //! The dense parameters: all parameters except the transformer's rows. Weights, gradients and optimiser moments share
 //! this shape.
 
-use super::psqt;
-use super::rows::uniform;
-use super::shapes::{ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, direct_weight_one, input_one};
+use super::rows::{psqt_initial, psqt_zeros, uniform};
+use super::shapes::{ACTIVATION_ONE, OUTPUT_ONE, Rounding, SKIP, WEIGHT_ONE, direct_weight_one, input_one, rounded};
 use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::{Activation, Architecture};
 use crate::util::rng::SplitMix64;
@@ -86,7 +85,7 @@ impl DenseParameters {
             l2_bias: biases(second),
             output_weight: weights(output),
             output_bias: biases(output),
-            psqt: psqt::zeros(architecture),
+            psqt: psqt_zeros(architecture),
         }
     }
 
@@ -113,7 +112,7 @@ impl DenseParameters {
         dense.l1_bias.fill(0.1);
         dense.l2_bias.fill(0.1);
         dense.output_bias.fill(0.0);
-        dense.psqt = psqt::initial(architecture);
+        dense.psqt = psqt_initial(architecture);
         dense
     }
 
@@ -155,6 +154,23 @@ impl DenseParameters {
             all += weights.len();
         }
         limited as f64 / all as f64
+    }
+
+    /// Returns the parameters with weights and transformer biases rounded. Rounding the other biases and the
+    /// piece-square values has a negligible effect.
+    pub fn rounded(&self, architecture: Architecture, rounding: Rounding) -> Self {
+        let round = |weights: &mut [f32], one: f32| weights.iter_mut().for_each(|w| *w = rounded(*w, one));
+        let mut dense = self.clone();
+        let scales = rounding.scales(architecture);
+        round(&mut dense.transformer_bias, ACTIVATION_ONE);
+        let [first, ..] = architecture.layers();
+        for (number, row) in dense.l1_weight.chunks_exact_mut(first.inputs.max(1)).enumerate() {
+            let skips = matches!(architecture.topology, Topology::Skip { .. }) && number % first.outputs == SKIP;
+            round(row, if skips { scales.skip } else { scales.first });
+        }
+        round(&mut dense.l2_weight, scales.second);
+        round(&mut dense.output_weight, scales.output);
+        dense
     }
 
     /// Clamps the weights to the range of the file's bytes, for an output multiplied by `output_scale`.

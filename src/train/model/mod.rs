@@ -1,26 +1,22 @@
 //! The float model and its reference forward pass; the optimised passes of a step approximate it.
 
-pub(super) mod average;
 pub(super) mod dense;
-pub(super) mod psqt;
-pub(super) mod rounding;
 pub(super) mod rows;
 pub(super) mod shapes;
 
 use std::borrow::Cow;
 
-use crate::train::model::rows::{Table, layout};
-use crate::train::model::shapes::HIDDEN;
-use crate::train::model::shapes::{SKIP, squared_and_clipped};
-use dense::DenseParameters;
-use rounding::Rounding;
+use rayon::prelude::*;
 
-use super::samples::active::ActiveRows;
 use crate::data::Record;
 use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture};
+use crate::train::samples::active::ActiveRows;
 use crate::util::rng::SplitMix64;
+use dense::DenseParameters;
+use rows::{RowLayout, Table};
+use shapes::{HIDDEN, Rounding, SKIP, squared_and_clipped};
 
 /// All parameters. An activation of 1.0 corresponds to 127 in the integer net, an output of 1.0 to 600 engine units.
 pub(super) struct Model {
@@ -58,8 +54,8 @@ impl Model {
     /// Returns an active row of the transformer as in the exported net: real plus factor.
     pub fn row(&self, row: usize) -> impl Iterator<Item = f32> + '_ {
         let is_rounded = self.rounding.is_some();
-        let folded = layout(self.architecture).folded(&self.transformer, row);
-        folded.map(move |weight| if is_rounded { rounding::row_weight(weight) } else { weight })
+        let folded = RowLayout::weights(self.architecture).folded(&self.transformer, row);
+        folded.map(move |weight| if is_rounded { shapes::row_weight(weight) } else { weight })
     }
 
     /// Returns this model with other attack inputs. New ones have weights of zero, so the model computes the same
@@ -85,7 +81,7 @@ impl Model {
     /// Returns the dense parameters, rounded if `rounding` is set.
     pub fn read_dense(&self) -> Cow<'_, DenseParameters> {
         match self.rounding {
-            Some(rounding) => Cow::Owned(rounding.dense(self.architecture, &self.dense)),
+            Some(rounding) => Cow::Owned(self.dense.rounded(self.architecture, rounding)),
             None => Cow::Borrowed(&self.dense),
         }
     }
@@ -104,7 +100,7 @@ impl Model {
         }
         let stack = architecture.bucket(record.piece_count() as usize);
         let active = ActiveRows::of(architecture, record);
-        let layout = psqt::layout(architecture);
+        let layout = RowLayout::psqt(architecture);
         let side = |side: usize| -> f32 {
             let value = |&row: &u16| layout.folded(&self.dense.psqt, row.into()).nth(stack).unwrap_or_default();
             active.get(0).side(side).iter().map(value).sum()
@@ -144,8 +140,8 @@ impl Model {
         let active = ActiveRows::of(self.architecture, record);
         let mut inputs = self.accumulator(bias, active.get(0).side(0));
         inputs.extend(self.accumulator(bias, active.get(0).side(1)));
-        if self.rounding.is_some() && rounding::truncates_products(self.architecture) {
-            inputs.iter_mut().for_each(|x| *x = rounding::product(*x));
+        if self.rounding.is_some() && shapes::truncates_products(self.architecture) {
+            inputs.iter_mut().for_each(|x| *x = shapes::product(*x));
         }
         inputs
     }
@@ -199,10 +195,53 @@ fn clipped(sums: &[f32]) -> Vec<f32> {
     sums.iter().map(|sum| sum.clamp(0.0, 1.0)).collect()
 }
 
+// Weight averaging over the last part of a run. The steps scatter around a minimum, and the mean of the weights is
+// closer to it than the weights after any single step.
+
+// CITE: P. Izmailov et al., "Averaging Weights Leads to Wider Optima and Better Generalization" (2018).
+
+/// Floats per parallel task.
+const RUN: usize = 1 << 14;
+
+/// Unweighted mean of models at several steps of a run.
+pub(in crate::train) struct Average {
+    /// The mean.
+    pub model: Model,
+    /// Number of averaged models.
+    pub count: u32,
+}
+
+impl Average {
+    /// Starts a mean with one model.
+    pub fn of(model: &Model) -> Self {
+        let mut average = Self { model: Model::zeros(model.architecture), count: 0 };
+        average.add(model);
+        average
+    }
+
+    /// Adds a model to the mean, in the current thread pool.
+    pub fn add(&mut self, model: &Model) {
+        self.count += 1;
+        self.model.rounding = model.rounding;
+        let share = 1.0 / self.count as f32;
+        let towards = |means: &mut [f32], values: &[f32]| {
+            for (mean, value) in means.iter_mut().zip(values) {
+                *mean += share * (value - *mean);
+            }
+        };
+        let table = self.model.transformer.par_chunks_mut(RUN);
+        table.zip(model.transformer.par_chunks(RUN)).for_each(|(means, values)| towards(means, values));
+        let dense = self.model.dense.tensors_mut().into_iter();
+        dense.zip(model.dense.tensors()).for_each(|(means, values)| towards(means, values));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::samples::random_games::positions;
+    use crate::nnue::Architecture;
+    use crate::train::samples::active::positions;
+    use crate::util::rng::SplitMix64;
 
     #[test]
     fn new_attack_inputs_do_not_change_outputs() {
@@ -217,9 +256,26 @@ mod tests {
             let before = outputs(&model);
             let mut model = model.with_attacks(architecture);
             assert_eq!(outputs(&model), before, "{architecture}");
-            let last = model.transformer.len() - layout(architecture).attack_rows * architecture.l1;
+            let last = model.transformer.len() - RowLayout::weights(architecture).attack_rows * architecture.l1;
             model.transformer[last..].fill(0.1);
             assert_ne!(outputs(&model), before, "{architecture}");
         }
+    }
+
+    #[test]
+    fn averaged_models_have_equal_weight() {
+        let mut rng = SplitMix64::new(8);
+        let models: Vec<Model> = (0..3).map(|_| Model::initial(&mut rng, Architecture::HALF_KP, 0.1)).collect();
+        let mut average = Average::of(&models[0]);
+        models[1..].iter().for_each(|model| average.add(model));
+        assert_eq!(average.count, 3);
+        let mean = |of: &dyn Fn(&Model) -> f32| models.iter().map(of).sum::<f32>() / 3.0;
+        let last = models[0].transformer.len() - 1;
+        for at in [last, last - 77, last - 250] {
+            let expected = mean(&|model| model.transformer[at]);
+            assert!(expected != 0.0 && (average.model.transformer[at] - expected).abs() < 1e-7);
+        }
+        let expected = mean(&|model| model.dense.l2_weight[9]);
+        assert!((average.model.dense.l2_weight[9] - expected).abs() < 1e-7);
     }
 }

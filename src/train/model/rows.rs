@@ -4,13 +4,13 @@
 //! The rows of pieces on squares come first, in blocks: for each piece row its real rows, one per king bucket, and last
 //! the factor row that they share. Sets with one king bucket and no mirroring have no factor row.
 //!
-//! The rows of attack inputs follow. They do not depend on the king and have no factor
-//! row.
+//! The rows of attack inputs follow. They do not depend on the king and have no factor row.
 //!
 //! *Active rows* are numbered in another order, that of the positions' features and of a file: the piece rows of the
 //! first king bucket, those of the next ones, and then the rows of attack inputs.
 
-use crate::nnue::{Architecture, Features};
+use super::shapes::UNITS;
+use crate::nnue::Architecture;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 use crate::util::rng::SplitMix64;
 
@@ -44,8 +44,18 @@ pub enum ActiveRow {
 }
 
 impl RowLayout {
+    /// Returns the layout of the weights of the transformer.
+    pub fn weights(architecture: Architecture) -> Self {
+        Self::new(architecture, architecture.l1)
+    }
+
+    /// Returns the layout of the piece-square values.
+    pub fn psqt(architecture: Architecture) -> Self {
+        Self::new(architecture, architecture.psqt)
+    }
+
     /// Returns the layout of a table with entries of `width` numbers.
-    pub fn new(architecture: Architecture, width: usize) -> Self {
+    fn new(architecture: Architecture, width: usize) -> Self {
         let set = architecture.features.set();
         Self {
             width,
@@ -121,36 +131,21 @@ impl RowLayout {
 
 // CITE: factorised features, Yu Nasu's shogi NNUE (2018) and nnue-pytorch's feature factoriser.
 
-/// Returns the layout of a table.
-pub fn layout(architecture: Architecture) -> RowLayout {
-    RowLayout::new(architecture, architecture.l1)
-}
-
-/// Floats of a block: one row per king bucket and, last, the factor row if there is one, each `l1` wide.
-pub fn block(architecture: Architecture) -> usize {
-    layout(architecture).block()
-}
-
-/// Index of the factor row in its block; the number of rows if there is none.
-pub fn factor(features: Features) -> usize {
-    features.set().kings
-}
-
 /// A table of one block per piece row, and the rows of attack inputs, on large pages: weights, or a moment of the
 /// optimiser.
 pub type Table = Zeroed<f32>;
 
 /// Returns a table of zeros.
 pub fn zeros(architecture: Architecture) -> Table {
-    zeroed_slice_or_abort(layout(architecture).len())
+    zeroed_slice_or_abort(RowLayout::weights(architecture).len())
 }
 
 /// Returns initial weights: the last row of each block, which is the factor row if there is one, uniform within `span`;
 /// the other rows and those of attack inputs zero.
 pub fn initial(rng: &mut SplitMix64, architecture: Architecture, span: f32) -> Table {
-    let mut table = zeros(architecture);
-    let blocks = &mut table[..layout(architecture).blocks()];
-    for block in blocks.chunks_exact_mut(block(architecture)) {
+    let (layout, mut table) = (RowLayout::weights(architecture), zeros(architecture));
+    let blocks = &mut table[..layout.blocks()];
+    for block in blocks.chunks_exact_mut(layout.block()) {
         let last = block.len() - architecture.l1;
         for weight in &mut block[last..] {
             *weight = span * uniform(rng);
@@ -162,4 +157,62 @@ pub fn initial(rng: &mut SplitMix64, architecture: Architecture, span: f32) -> T
 /// Returns a random number from -1 to 1.
 pub fn uniform(rng: &mut SplitMix64) -> f32 {
     (rng.next_u64() >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
+}
+
+// Piece-square values: outputs of features that bypass the layers, one value per layer stack, in units of the output.
+//
+// Half the difference of both sides' sums is added to the output, so the layers need not represent material. As in
+// the transformer, a factor row contains the part common to all king buckets, and the export adds both. Attack inputs
+// have such values too.
+
+// CITE: piece-square outputs of Stockfish 14's nets (Tomasz Sobczyk and others), with the idea of initialising them
+// with piece values.
+
+/// Value of a piece (0 pawn to 5 king) in engine units.
+pub fn piece_value(role: usize) -> i16 {
+    [208, 780, 830, 1270, 2520, 0][role]
+}
+
+/// Returns values of zero; empty for an architecture without piece-square values.
+pub fn psqt_zeros(architecture: Architecture) -> Vec<f32> {
+    vec![0.0; RowLayout::psqt(architecture).len()]
+}
+
+/// Returns initial values: piece values in the factor rows, negative for the opponent's pieces, zero for kings and
+/// attack inputs.
+pub fn psqt_initial(architecture: Architecture) -> Vec<f32> {
+    let (layout, mut values) = (RowLayout::psqt(architecture), psqt_zeros(architecture));
+    if values.is_empty() {
+        return values;
+    }
+    let blocks = &mut values[..layout.blocks()];
+    for (piece_row, block) in blocks.chunks_exact_mut(layout.block()).enumerate() {
+        let (piece, is_other) = (piece_row / 64 / 2, piece_row / 64 % 2 == 1);
+        let value = f32::from(piece_value(piece)) / UNITS;
+        let factor = block.len() - architecture.psqt;
+        block[factor..].fill(if is_other { -value } else { value });
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::model::{Model, shapes};
+    use crate::train::samples::active::record_of;
+    use crate::util::rng::SplitMix64;
+
+    #[test]
+    fn initial_psqt_counts_a_queen_for_either_side() {
+        let architecture = shapes::for_tests().find(|shape| shape.psqt > 0);
+        let architecture = architecture.expect("a trainable shape has piece-square values");
+        let model = Model::initial(&mut SplitMix64::new(1), architecture, 0.0);
+        let board = |fen: &str| shakmaty::Board::from_ascii_board_fen(fen.as_bytes()).unwrap();
+        let ahead = board("4k3/pppp4/8/8/8/8/PPPP4/3QK3");
+        let queen = f32::from(piece_value(4)) / UNITS;
+        for (black_to_move, sign) in [(false, 1.0), (true, -1.0)] {
+            let found = model.psqt(&record_of(&ahead, black_to_move));
+            assert!((found - sign * queen).abs() < 1e-5, "{found}");
+        }
+    }
 }

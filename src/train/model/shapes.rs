@@ -1,12 +1,11 @@
-//! Trainable net shapes: Zoothera's own architectures, and the scales of a net file.
+//! Trainable net shapes: Zoothera's own architectures, the scales of a net file, and the rounding to its integers.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::nnue::Architecture;
-use crate::nnue::architecture::{MAX_WIDTH, WIDTH_STEP};
+use crate::nnue::architecture::{MAX_WIDTH, Topology, WIDTH_STEP};
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::layers::Direct;
-use crate::nnue::{Activation, Features};
+use crate::nnue::{Activation, Architecture, Features};
 
 /// Returns the trainable widths, in ascending order: all that the engine plays.
 pub fn widths() -> impl Iterator<Item = usize> {
@@ -199,6 +198,75 @@ pub fn first_weight_one(activation: Activation) -> f32 {
     WEIGHT_ONE * ACTIVATION_ONE / input_one(activation)
 }
 
+// Simulated quantisation: rounds the parameters as in the net file. In the last part of a run the forward passes use
+// the rounded values, so that training takes the rounding into account.
+//
+// The gradient bypasses the rounding and updates the exact parameter.
+
+// CITE: Y. Bengio, N. Léonard and A. Courville, "Estimating or Propagating Gradients Through Stochastic Neurons"
+// (2013): the straight-through estimator; B. Jacob et al., "Quantization and Training of Neural Networks" (2018):
+// training with the roundings of inference.
+
+/// Rounding for a file whose outputs are multiplied by `output_scale`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rounding {
+    /// Factor of the net's outputs.
+    pub output_scale: f32,
+}
+
+/// The integers that represent weights of 1.0.
+#[derive(Clone, Copy, Debug)]
+pub struct Scales {
+    /// First layer.
+    pub first: f32,
+    /// The skip output of the first layer.
+    pub skip: f32,
+    /// Second layer.
+    pub second: f32,
+    /// Output layer.
+    pub output: f32,
+}
+
+impl Rounding {
+    /// Returns the scales of the dense layers' weights.
+    pub fn scales(self, architecture: Architecture) -> Scales {
+        let first = first_weight_one(architecture.activation);
+        Scales {
+            first,
+            skip: first * self.output_scale,
+            second: WEIGHT_ONE,
+            output: match architecture.topology {
+                Topology::Direct => direct_weight_one(architecture.activation, self.output_scale),
+                _ => OUTPUT_ONE * self.output_scale / ACTIVATION_ONE,
+            },
+        }
+    }
+}
+
+/// Rounds a weight of the transformer's rows, real plus factor.
+pub fn row_weight(weight: f32) -> f32 {
+    rounded(weight, ACTIVATION_ONE)
+}
+
+/// Whether the engine truncates products of units. Without hidden layers it does not.
+pub fn truncates_products(architecture: Architecture) -> bool {
+    architecture.activation == Activation::Pairwise && !architecture.is_direct()
+}
+
+/// Rounds a product of two clipped units down, as the engine truncates it. Units are integers in fixed point.
+#[inline(always)]
+pub fn product(product: f32) -> f32 {
+    // Products are multiples of 1/128, so this margin absorbs float errors without reaching the next multiple.
+    const MARGIN: f32 = 1.0 / 256.0;
+    let one = input_one(Activation::Pairwise);
+    (product * one + MARGIN).floor() / one
+}
+
+/// Rounds a weight to a multiple of one part of `one`.
+pub fn rounded(weight: f32, one: f32) -> f32 {
+    (weight * one).round() / one
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,5 +284,16 @@ mod tests {
         }
         assert!(all.iter().all(|shape| ACTIVATIONS.iter().any(|&(_, of)| of == shape.activation)));
         assert_eq!(names(), "HalfKP, HalfKAv2_hm or Chess768 of a width that is a multiple of 32 up to 3072");
+    }
+
+    #[test]
+    fn rounded_products_equal_engine_products() {
+        for a in 0..=127_u32 {
+            for b in 0..=127_u32 {
+                let float = product(a as f32 / ACTIVATION_ONE * (b as f32 / ACTIVATION_ONE));
+                let integer = float * input_one(Activation::Pairwise);
+                assert!((integer - (a * b / 128) as f32).abs() < 1e-3, "{a} {b}");
+            }
+        }
     }
 }

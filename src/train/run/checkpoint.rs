@@ -28,12 +28,12 @@ use super::config::Config;
 use crate::data::Record;
 use crate::data::stream::Bookmark;
 use crate::nnue::Architecture;
+use crate::train::model::Average;
 use crate::train::model::Model;
-use crate::train::model::average::Average;
 use crate::train::model::dense::DenseParameters;
-use crate::train::model::rows::layout;
+use crate::train::model::rows::RowLayout;
 use crate::train::step::optimiser::Moments;
-pub use crate::train::step::stepper::{Parameters, ParametersRef};
+pub use crate::train::step::{Parameters, ParametersRef};
 use crate::util::atomic::AtomicFile;
 use crate::util::identity::Kind;
 use crate::util::text::Shown as _;
@@ -162,7 +162,7 @@ fn write_to(file: &mut AtomicFile, contents: Contents) -> io::Result<()> {
 pub fn bytes(architecture: Architecture, averaged: bool) -> u64 {
     let dense = DenseParameters::zeros(architecture);
     let dense: usize = dense.tensors().iter().map(|tensor| tensor.len()).sum();
-    let table = layout(architecture).len();
+    let table = RowLayout::weights(architecture).len();
     (3 + u64::from(averaged)) * 4 * (table + dense) as u64
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::checkpoint;
 use crate::data::entry::{NO_SCORE, board_of_entry};
-use crate::data::label::{Judge, LabelNet, Labeller};
+use crate::data::label::{Judge, LabelNet, Labeller, label_in_parallel};
 use crate::data::{Entry, Record, reader};
 use crate::nnue::{Board, Network};
 use crate::train::model::Model;
@@ -154,34 +154,17 @@ impl Evaluator {
     fn values(&mut self, batch: &Batch) -> Vec<f32> {
         match self {
             Self::Net(labellers) => {
-                let share = batch.boards.len().div_ceil(labellers.len()).max(1);
-                let jobs = labellers.iter_mut().zip(batch.boards.chunks(share));
-                let jobs = jobs.map(|(labeller, boards)| {
-                    move || labeller.label(boards.iter()).into_iter().map(|value| value as f32).collect()
-                });
-                in_parallel(jobs)
+                label_in_parallel(labellers, &batch.boards).into_iter().map(|value| value as f32).collect()
             }
             Self::Model { model, dense, factor, threads } => {
                 let (model, dense, factor) = (&**model, &**dense, *factor * UNITS);
                 let share = batch.records.len().div_ceil(*threads).max(1);
                 let value = move |record: &Record| factor * model.output(dense, record);
                 let jobs = batch.records.chunks(share);
-                in_parallel(jobs.map(|records| move || records.iter().map(value).collect()))
+                sync::in_parallel(jobs.map(|records| move || records.iter().map(value).collect()))
             }
         }
     }
-}
-
-/// Runs jobs in threads of their own and returns their results in order.
-fn in_parallel<Job: FnOnce() -> Vec<f32> + Send>(jobs: impl Iterator<Item = Job>) -> Vec<f32> {
-    std::thread::scope(|scope| {
-        let running: Vec<_> = jobs.map(|job| scope.spawn(job)).collect();
-        let values = running.into_iter().flat_map(|job| match job.join() {
-            Ok(values) => values,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        values.collect()
-    })
 }
 
 impl Measured {

@@ -2,10 +2,7 @@
 
 mod architecture;
 mod checkpoint;
-mod checks;
-mod compare;
 pub(crate) mod config;
-mod device;
 mod display;
 pub(crate) mod events;
 pub(crate) mod measure;
@@ -20,20 +17,21 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use checkpoint::RunState;
-use compare::PlotArgs;
-use config::{Config, Overrides};
-use measure::LossArgs;
-use outputs::{ExportArgs, beside};
-use session::{Positions, Session};
-
-use super::step::stepper::Stepper;
 use crate::data::Filter;
 use crate::data::reader::Format;
 use crate::data::stream::{Options, Source, Stream};
 use crate::gpu::Device;
+use crate::nnue::Architecture;
+use crate::train::gpu;
+use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
+use crate::train::step::{Stepper, Trainer, TrainerSize};
 use crate::util::claim::Lock;
 use crate::util::text::Shown as _;
+use checkpoint::{Parameters, RunState};
+use config::{Config, Overrides};
+use measure::LossArgs;
+use outputs::{ExportArgs, PlotArgs, beside};
+use session::{Positions, Session};
 
 /// Train a network on files of labelled positions.
 ///
@@ -91,7 +89,7 @@ pub fn run(args: TrainArgs) -> Result<()> {
     match &args.command {
         Some(TrainCommand::Export(export)) => return outputs::run(export),
         Some(TrainCommand::Loss(loss)) => return measure::run(loss, &mut std::io::stdout()),
-        Some(TrainCommand::Plot(plot)) => return compare::run(plot),
+        Some(TrainCommand::Plot(plot)) => return outputs::compare(plot),
         None => {}
     }
     let (sources, config) = settings(&args)?;
@@ -111,7 +109,7 @@ pub fn run(args: TrainArgs) -> Result<()> {
     let mut inputs: Vec<&Path> = sources.iter().map(|source| source.path.as_path()).collect();
     inputs.extend(args.init.as_deref());
     inputs.extend(args.config.as_deref());
-    checks::check_outputs(&config, &inputs, args.resume)?;
+    outputs::check_outputs(&config, &inputs, args.resume)?;
     if !args.quiet {
         eprintln!("{}", config.lines());
     }
@@ -146,7 +144,7 @@ fn settings(args: &TrainArgs) -> Result<(Vec<Source>, Config)> {
 /// As [`run`], except for the data.
 pub fn check(args: &TrainArgs) -> Result<()> {
     let (_, config) = settings(args)?;
-    checks::check_outputs(&config, &[], false)?;
+    outputs::check_outputs(&config, &[], false)?;
     session::start(&config, false, args.init.as_deref()).map(drop)
 }
 
@@ -225,4 +223,63 @@ fn open(options: &Options, state: &RunState, quiet: bool) -> Result<Positions> {
         eprintln!("{:6.1} s  {shown}, {held_out} held out", started.elapsed().as_secs_f64());
     }
     Ok(Positions { stream, held_out })
+}
+
+// The trainer on the chosen device.
+
+impl Device {
+    /// Checks that the device can train nets of this shape.
+    ///
+    /// # Errors
+    /// Fails if the device cannot train this shape. The error lists the supported shapes.
+    pub(super) fn check(&self, architecture: Architecture) -> Result<()> {
+        match self {
+            Self::Gpu(_) => gpu::check_shape(architecture),
+            Self::Cpu | Self::Auto(_) => Ok(()),
+        }
+    }
+
+    /// Returns the trainer on this device, and prints the device unless it is the processor by choice.
+    ///
+    /// # Errors
+    /// Fails if there is no such device, or if it cannot train the net of the settings.
+    pub(super) fn stepper(&self, config: &Config, parameters: Parameters) -> Result<Box<dyn Stepper>> {
+        let architecture = parameters.model.architecture;
+        let choice = match self {
+            Self::Cpu => return cpu(config, parameters),
+            Self::Gpu(choice) => choice,
+            Self::Auto(choice) => match gpu::check_usable(choice, architecture, config.batch) {
+                Ok(()) => choice,
+                Err(error) => {
+                    eprintln!("training on the processor: {error:#}");
+                    return cpu(config, parameters);
+                }
+            },
+        };
+        let (card, trainer) =
+            gpu::stepper(choice, optimiser_settings(config), config.last_loss(), config.batch, parameters)?;
+        eprintln!("training on {card}; the same card, driver and program give the same net");
+        Ok(trainer)
+    }
+}
+
+/// Returns the trainer on the processor.
+fn cpu(config: &Config, parameters: Parameters) -> Result<Box<dyn Stepper>> {
+    let optimiser = Optimiser::new(optimiser_settings(config), parameters.moments);
+    let size = TrainerSize { threads: config.threads, batch: config.batch };
+    let mut trainer = Trainer::new(parameters.model, optimiser, config.last_loss(), size)?;
+    trainer.average = parameters.average;
+    Ok(Box::new(trainer))
+}
+
+/// Returns the settings of the optimiser.
+fn optimiser_settings(config: &Config) -> OptimiserSettings {
+    OptimiserSettings {
+        real_rate: config.real_rate,
+        attack_rate: config.attack_rate,
+        real_decay: config.real_decay,
+        factor_decay: config.factor_decay,
+        decay: config.decay,
+        output_scale: config.output_scale,
+    }
 }

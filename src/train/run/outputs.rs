@@ -5,21 +5,22 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 pub use super::checkpoint::is_checkpoint;
-use super::checkpoint::{Checkpoint, Validation};
+use super::checkpoint::{self, Checkpoint, Validation};
 use super::config::Config;
 use super::display::{millions, short_rate};
 use super::schedule::Elapsed;
-use super::{checkpoint, plot, schedule};
+use super::{plot, schedule};
 use crate::nnue;
 use crate::nnue::Network;
 use crate::train::integer::{ExportReport, export};
-use crate::train::model::rounding::Rounding;
-use crate::util::atomic::{resolve, write_over};
-use crate::util::identity::Kind;
-use crate::util::identity::check_distinct;
+use crate::train::model::shapes::Rounding;
+use crate::util::atomic::{AtomicFile, resolve, write_over};
+use crate::util::claim::free_bytes;
+use crate::util::encoding::read_text;
+use crate::util::identity::{Kind, check_distinct};
 use crate::util::quantity::short_time;
 use crate::util::text::Shown as _;
 
@@ -261,4 +262,157 @@ pub fn describe(path: &Path, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "  {name:<16}  {value}")?;
     }
     Ok(())
+}
+
+// Checks before a run: whether its outputs can be written.
+
+/// Checks that the net, checkpoint, log and picture of a run can be written, that none is an input, that they replace
+/// no other files of the user, and that the disk has room for them. Changes and creates no file.
+///
+/// # Errors
+/// Describes the problem and names the file.
+pub fn check_outputs(config: &Config, inputs: &[&Path], resume: bool) -> Result<()> {
+    let outputs = outputs(config)?;
+    let paths: Vec<&Path> = outputs.iter().map(|(path, _)| path.as_path()).collect();
+    check_distinct(&paths, inputs)?;
+    for (output, kind) in &outputs {
+        // Dropping it without a commit removes the temporary file.
+        AtomicFile::create_over(output, kind)?;
+    }
+    let folder = config.out.parent().unwrap_or(Path::new("."));
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    // New files coexist with the old ones until they are complete.
+    let resumed = resume && beside(&config.out, "checkpoint").exists();
+    let needed = needed_bytes(config)? * if resumed { 1 } else { 2 };
+    check_room(folder, free_bytes(folder), needed)
+}
+
+/// Returns the files of a run and their kinds. The files must have different names.
+fn outputs(config: &Config) -> Result<Vec<(PathBuf, Kind)>> {
+    let out = &config.out;
+    let kinds = [("checkpoint", checkpoint::KIND), ("tsv", LOG), ("svg", PICTURE)].into_iter().chain(config.log.file());
+    let mut others: Vec<(PathBuf, Kind)> = kinds.map(|(extension, kind)| (beside(out, extension), kind)).collect();
+    let taken = others.iter().find(|(other, _)| other == out);
+    ensure!(
+        taken.is_none(),
+        "out is {}, a name that the run uses for another file: choose a name ending in .nnue",
+        out.shown()
+    );
+    others.insert(0, (out.clone(), nnue::KIND));
+    Ok(others)
+}
+
+/// Returns the approximate size of a checkpoint and a net in bytes.
+fn needed_bytes(config: &Config) -> Result<u64> {
+    /// Log, picture, and the state in the checkpoint.
+    const SMALL: u64 = 1 << 20;
+    let architecture = config.architecture()?;
+    let net = architecture.transformer_size() + architecture.stacks_size();
+    Ok(checkpoint::bytes(architecture, config.average > 0.0) + net as u64 + SMALL)
+}
+
+/// Checks that `needed` bytes are free, if the number of free bytes is known.
+fn check_room(folder: &Path, free: Option<u64>, needed: u64) -> Result<()> {
+    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+    let free = free.unwrap_or(u64::MAX);
+    ensure!(
+        free >= needed,
+        "disk full: {} has {:.2} GB left, but writing the checkpoint and net of this run needs {:.2} GB",
+        folder.shown(),
+        gigabytes(free),
+        gigabytes(needed)
+    );
+    Ok(())
+}
+
+// `train plot`: the loss curves of several runs in one picture, from their logs or checkpoints.
+
+/// Arguments of `train plot`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct PlotArgs {
+    /// Logs (.tsv) or checkpoints of runs
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// SVG file to write
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Draws the held-out losses of all runs against the positions shown.
+///
+/// # Errors
+/// Fails if a file is neither a log nor a checkpoint, or the picture cannot be written.
+pub fn compare(args: &PlotArgs) -> Result<()> {
+    let inputs: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
+    check_distinct(&[&args.out], &inputs)?;
+    let mut runs = Vec::new();
+    for path in &args.files {
+        let history =
+            if checkpoint::is_checkpoint(path)? { checkpoint::read_state(path)?.history } else { read_log(path)? };
+        ensure!(!history.is_empty(), "{} has no validation yet, so there is nothing to draw", path.shown());
+        let name = path.file_stem().unwrap_or_default().shown();
+        runs.push((name, history));
+    }
+    write_comparison(&args.out, &runs)?;
+    eprintln!("wrote {}", args.out.shown());
+    Ok(())
+}
+
+/// Reads the validations of a log.
+fn read_log(path: &Path) -> Result<Vec<Validation>> {
+    let text = read_text(path).with_context(|| format!("cannot read {}", path.shown()))?;
+    ensure!((LOG.is)(text.as_bytes()), "{} is neither the log nor the checkpoint of a training run", path.shown());
+    let lines = text.lines().enumerate().skip(1).filter(|(_, line)| !line.starts_with('#'));
+    lines
+        .map(|(number, line)| validation(line).with_context(|| format!("{}: line {}", path.shown(), number + 1)))
+        .collect()
+}
+
+/// Parses a line of a log.
+fn validation(line: &str) -> Result<Validation> {
+    let columns: Vec<&str> = line.split('\t').collect();
+    ensure!(columns.len() == 6, "expected six columns, found {}", columns.len());
+    let number = |column: usize| -> Result<f64> {
+        let text = columns[column];
+        text.parse().with_context(|| format!("'{text}' is not a number"))
+    };
+    Ok(Validation {
+        shown: number(0)? as u64,
+        train: number(1)?,
+        held_out: if columns[2].is_empty() { 0.0 } else { number(2)? as f32 },
+        rate: number(3)? as f32,
+        lambda: number(4)? as f32,
+        seconds: number(5)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::run::config::LogKind;
+
+    #[test]
+    fn too_little_disk_space_is_an_error() {
+        let room = |free| check_room(Path::new("there"), free, 2_000_000_000);
+        assert!(room(None).is_ok() && room(Some(2_000_000_000)).is_ok());
+        let error = room(Some(1_990_000_000)).expect_err("too little").to_string();
+        assert!(error.contains("there has 1.99 GB left") && error.contains("2.00 GB"));
+    }
+
+    #[test]
+    fn outputs_must_have_different_names() {
+        let config = |name: &str| Config { out: name.into(), log: LogKind::Csv, ..Config::default() };
+        assert!(outputs(&config("a.nnue")).is_ok_and(|outputs| outputs.len() == 5));
+        for name in ["a.checkpoint", "a.tsv", "a.svg", "a.csv"] {
+            assert!(outputs(&config(name)).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn log_lines_parse_with_and_without_held_out_loss() {
+        let report = validation("20000\t0.01\t0.02\t0.004\t0.8\t1.5").expect("a line");
+        assert_eq!((report.shown, report.train, report.held_out, report.rate), (20_000, 0.01, 0.02, 0.004));
+        assert_eq!(validation("1\t0.01\t\t0.004\t0.8\t1.5").expect("a line").measured(), None);
+        assert!(validation("1\tx\t0\t0\t0\t0").is_err() && validation("1").is_err());
+    }
 }

@@ -4,7 +4,7 @@
 use std::f32::consts::PI;
 
 use super::display::millions;
-use crate::train::model::rounding::Rounding;
+use crate::train::model::shapes::Rounding;
 use crate::train::run::config::{Config, ScheduleKind};
 
 /// Progress of a run.

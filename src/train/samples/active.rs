@@ -164,6 +164,39 @@ pub fn record_of(board: &shakmaty::Board, black_to_move: bool) -> Record {
     Record::pack(pieces, black_to_move, true)
 }
 
+/// Returns positions of random games of a hundred plies, labelled with their material, for tests and for the self-test
+/// of a graphics card.
+#[cfg(any(test, feature = "gpu"))]
+pub fn positions(count: usize) -> Vec<Record> {
+    use shakmaty::{Chess, Position as _};
+
+    // The material balance from the side to move's view.
+    let material = |game: &Chess| -> i32 {
+        let value = |piece: shakmaty::Piece| {
+            let size = [0, 200, 800, 850, 1300, 2500, 0][piece.role as usize];
+            if piece.color == game.turn() { size } else { -size }
+        };
+        game.board().iter().map(|(_, piece)| value(piece)).sum()
+    };
+    let mut rng = crate::util::rng::SplitMix64::new(11);
+    let mut game = Chess::default();
+    let mut records = Vec::new();
+    while records.len() < count {
+        let moves = game.legal_moves();
+        if moves.is_empty() || game.fullmoves().get() > 50 {
+            game = Chess::default();
+            continue;
+        }
+        game.play_unchecked(moves[rng.below(moves.len())]);
+        let score = material(&game);
+        let mut record = record_of(game.board(), game.turn().is_black());
+        record.score = score.clamp(-3000, 3000) as i16;
+        record.result = score.signum() as i8;
+        records.push(record);
+    }
+    records
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,14 +4,14 @@ use rayon::prelude::*;
 
 use super::loss::Loss;
 use super::row_index::{Aligned, FIXED_ONE, GROUP, Hidden, LANES, Tile};
-use super::simd::{FirstLayerGradient, Kernels, Units};
+use super::simd::{FirstLayerGradient, Kernels, Units, UpperActivations, UpperGradient, UpperWeights};
 use super::transformer::PsqtRows;
-use crate::nnue::architecture::{LayerShape, Topology};
+use crate::nnue::architecture::Topology;
 use crate::nnue::{Activation, Architecture};
 use crate::train::model::Model;
 use crate::train::model::dense::DenseParameters;
-use crate::train::model::rounding;
-use crate::train::model::rows::layout;
+use crate::train::model::rows::RowLayout;
+use crate::train::model::shapes;
 use crate::train::model::shapes::{ACTIVATION_ONE, HIDDEN};
 use crate::train::samples::active::Active;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
@@ -137,7 +137,7 @@ impl Buffers {
                 kernels.accumulate(activation, bias, rows, active.side(side), half);
             }
         }
-        let truncate = snapshot.is_rounded && rounding::truncates_products(architecture);
+        let truncate = snapshot.is_rounded && shapes::truncates_products(architecture);
         if are_products {
             let pairs = self.clipped.chunks_exact(row).zip(self.inputs.chunks_exact_mut(row));
             let pairs = pairs.take(self.count);
@@ -243,72 +243,6 @@ fn add(sums: &mut [f32], terms: &[f32]) {
     }
 }
 
-// Data of the dense layers after the first: up to 32 to up to 32 to 1, or 30 (squares and clipped units) to 32 to 1.
-// The arithmetic is in `simd`.
-
-/// The parameters in the layouts of the kernels.
-#[derive(Clone, Debug, Default)]
-pub struct UpperWeights {
-    /// Second layer's weights, one row per output.
-    pub l2_weight: [Hidden; HIDDEN],
-    /// Second layer's weights, one row per input.
-    pub l2_input_major: [Hidden; HIDDEN],
-    /// Second layer's biases.
-    pub l2_bias: Hidden,
-    /// Output layer's weights.
-    pub output_weight: Hidden,
-    /// Output layer's bias.
-    pub output_bias: f32,
-}
-
-impl UpperWeights {
-    /// Copies the parameters of stack `number`. Weights of inputs and outputs that the second layer lacks are zero.
-    pub fn of(architecture: Architecture, dense: &DenseParameters, number: usize) -> Self {
-        let [_, LayerShape { inputs, outputs }, _] = architecture.layers();
-        let units = outputs * number..outputs * (number + 1);
-        let mut weights = Self { output_bias: dense.output_bias[number], ..Self::default() };
-        weights.l2_bias[..outputs].copy_from_slice(&dense.l2_bias[units.clone()]);
-        weights.output_weight[..outputs].copy_from_slice(&dense.output_weight[units.clone()]);
-        let second = &dense.l2_weight[inputs * units.start..inputs * units.end];
-        let rows = second.chunks_exact(inputs);
-        for (output, (to, from)) in weights.l2_weight.iter_mut().zip(rows).enumerate() {
-            to[..inputs].copy_from_slice(from);
-            for (input, &weight) in from.iter().enumerate() {
-                weights.l2_input_major[input][output] = weight;
-            }
-        }
-        weights
-    }
-}
-
-/// Values of a position's forward pass that the backward pass needs.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct UpperActivations {
-    /// Sums of the first layer, for nets with a skip connection.
-    pub sums1: Hidden,
-    /// Inputs of the second layer: clipped units, or squares and then clipped units.
-    pub hidden1: Hidden,
-    /// Clipped units of the second layer.
-    pub hidden2: Hidden,
-    /// Output of the layers, from the side to move's view.
-    pub output: f32,
-}
-
-/// Gradient of the upper layers and of the first layer's biases, summed over positions.
-#[derive(Clone, Debug, Default)]
-pub struct UpperGradient {
-    /// First layer's biases.
-    pub l1_bias: Hidden,
-    /// Second layer's weights, one row per output.
-    pub l2_weight: [Hidden; HIDDEN],
-    /// Second layer's biases.
-    pub l2_bias: Hidden,
-    /// Output layer's weights.
-    pub output_weight: Hidden,
-    /// Output layer's bias.
-    pub output_bias: f32,
-}
-
 // Copy of the model for the passes over a batch, with each tensor in the layout of its kernel.
 //
 // Once per step, the active rows of the transformer are folded (real plus factor) into fixed point. An accumulator
@@ -350,7 +284,7 @@ impl Snapshot {
         let architecture = model.architecture;
         let mut snapshot = Self {
             architecture,
-            rows: zeroed_slice_or_abort(layout(architecture).active_rows() * architecture.l1),
+            rows: zeroed_slice_or_abort(RowLayout::weights(architecture).active_rows() * architecture.l1),
             bias: vec![0; architecture.l1],
             stacks: (0..architecture.buckets).map(|_| LayerStack::zeros(architecture)).collect(),
             psqt: PsqtRows::zeros(architecture),
@@ -363,7 +297,7 @@ impl Snapshot {
     /// Copies the dense tensors, and the rows for which `selected` is true (in parallel, in the current thread pool).
     pub fn take(&mut self, kernels: Kernels, model: &Model, selected: impl Fn(usize) -> bool + Sync) {
         self.take_dense(model);
-        let (layout, is_rounded) = (layout(self.architecture), self.is_rounded);
+        let (layout, is_rounded) = (RowLayout::weights(self.architecture), self.is_rounded);
         let zeros = vec![0.0; layout.width];
         self.rows.par_chunks_exact_mut(layout.width).enumerate().for_each(|(row, out)| {
             if selected(row) {

@@ -1,42 +1,39 @@
 //! One step of training on all cores, and the validation loss.
 //!
-//! A batch is divided into shards, one per thread ([`shard`]). The active rows of the transformer are indexed
+//! A batch is divided into shards, one per thread ([`Shard`]). The active rows of the transformer are indexed
 //! ([`row_index`]). [`layers`] copies them from the model, together with all other parameters of the passes, and runs
 //! the forward and backward passes with the kernels in [`simd`]. [`loss`] compares outputs with labels, [`transformer`]
 //! adds the piece-square values and sums the transformer's gradient, and [`optimiser`] updates the parameters.
-//! [`stepper`] is the interface that other devices implement too.
+//! [`Stepper`] is the interface that other devices implement too.
 
 mod layers;
 pub(super) mod loss;
 pub(super) mod optimiser;
 mod row_index;
-mod shard;
 mod simd;
-pub(super) mod stepper;
 mod transformer;
+
+use std::ops::Range;
 
 use anyhow::{Context, Result};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use layers::Snapshot;
-use layers::StepContext;
-use loss::Loss;
-use optimiser::Optimiser;
-use shard::Shard;
-use simd::Kernels;
-use stepper::{ParametersRef, Stepper};
-use transformer::TransformerGradient;
-
-use super::model::Model;
-use super::model::average::Average;
-use super::model::dense::DenseParameters;
-use super::model::rounding::Rounding;
-use super::samples::Sample;
 use crate::data::Record;
 use crate::nnue::Architecture;
-use crate::train::model::rows::layout;
+use crate::train::model::dense::DenseParameters;
+use crate::train::model::rows::RowLayout;
+use crate::train::model::shapes::Rounding;
+use crate::train::model::{Average, Model};
+use crate::train::samples::Sample;
+use crate::train::samples::active::{ActiveRows, king_buckets};
 use crate::util::sync;
+use layers::{Buffers, Gradient, Snapshot, StepContext};
+use loss::Loss;
+use optimiser::{Moments, Optimiser};
+use row_index::{GROUP, RowIndex};
+use simd::Kernels;
+use transformer::{PackedDeltas, PsqtRows, TransformerGradient};
 
 /// Size of a trainer.
 #[derive(Clone, Copy, Debug)]
@@ -213,7 +210,7 @@ fn is_used(shards: &[Shard], row: usize) -> bool {
 /// Approximate memory of a run in bytes, without its positions: weights, their mean if `averaged`, optimiser moments, a
 /// batch, and the export.
 pub(super) fn trainer_bytes(architecture: Architecture, averaged: bool, batch: usize) -> usize {
-    let layout = layout(architecture);
+    let layout = RowLayout::weights(architecture);
     let tables = (3 + usize::from(averaged)) * size_of::<f32>() * layout.len();
     let fixed = size_of::<i16>() * layout.active_rows() * architecture.l1;
     let position = 2 * size_of::<u16>() * architecture.l1 + 8 * size_of::<Sample>() + 512;
@@ -241,6 +238,204 @@ fn measure(shard: &mut Shard, context: StepContext, records: &[Record]) -> f64 {
         shard.measure(context)
     });
     runs.sum()
+}
+
+// The interface of a training step, which is the same on the processor and on a graphics card.
+
+/// Parameters of a run: all that a checkpoint stores of the trainer.
+pub struct Parameters {
+    /// The weights.
+    pub model: Model,
+    /// The optimiser's moments.
+    pub moments: Moments,
+    /// The mean of the weights, if there is one.
+    pub average: Option<Average>,
+}
+
+impl Parameters {
+    /// Returns the resulting model: the mean, or the weights if there is no mean.
+    pub fn into_result(self) -> Model {
+        self.average.map_or(self.model, |average| average.model)
+    }
+}
+
+/// Borrowed [`Parameters`].
+#[derive(Clone, Copy)]
+pub struct ParametersRef<'a> {
+    /// The weights.
+    pub model: &'a Model,
+    /// The optimiser's moments.
+    pub moments: &'a Moments,
+    /// The mean of the weights, if there is one.
+    pub average: Option<&'a Average>,
+}
+
+impl<'a> ParametersRef<'a> {
+    /// Returns the resulting model: the mean, or the weights if there is no mean.
+    pub fn result(self) -> &'a Model {
+        self.average.map_or(self.model, |average| &average.model)
+    }
+}
+
+/// Takes steps on a device. A device with its own memory may still be computing when [`Self::step`] returns.
+///
+/// After an error the device can no longer be used; [`Self::parameters`] then still returns the parameters of the last
+/// [`Self::sync`].
+pub trait Stepper {
+    /// Trains on a batch. Returns the mean losses, before their steps, of the batches that were completed since the
+    /// last call of this function or of [`Self::sync`], in order.
+    ///
+    /// # Errors
+    /// Fails if the device fails.
+    fn step(&mut self, batch: &[Sample], rate: f32) -> Result<Vec<f32>>;
+
+    /// Completes all steps and copies the parameters to the host. Returns the losses of the batches that were
+    /// completed.
+    ///
+    /// # Errors
+    /// Fails if the device fails.
+    fn sync(&mut self) -> Result<Vec<f32>>;
+
+    /// Sets the loss to minimise.
+    fn set_loss(&mut self, loss: Loss);
+
+    /// Sets the rounding of the parameters for later passes.
+    fn round(&mut self, rounding: Option<Rounding>);
+
+    /// Adds the parameters of the last [`Self::sync`] to the mean.
+    fn add_to_average(&mut self);
+
+    /// Returns the mean loss of the resulting model of the last [`Self::sync`] on held-out positions.
+    ///
+    /// # Errors
+    /// Fails if the device fails.
+    fn validate(&mut self, held_out: &[Record]) -> Result<f32>;
+
+    /// Returns the parameters of the last [`Self::sync`], or the initial ones.
+    fn parameters(&self) -> ParametersRef<'_>;
+}
+
+// The work of one thread on its shard of a batch: forward pass, loss, and backward pass.
+
+/// A shard of a batch, and its buffers.
+pub struct Shard {
+    /// The positions.
+    pub samples: Vec<Sample>,
+    /// Index of the rows that the positions use.
+    pub index: RowIndex,
+    /// Deltas of the positions' accumulators.
+    pub deltas: PackedDeltas,
+    actives: ActiveRows,
+    /// End of the positions of each layer stack.
+    ends: Vec<usize>,
+    buffers: Buffers,
+    gradient: Gradient,
+    psqt_gradient: PsqtRows,
+    loss: f64,
+}
+
+impl Shard {
+    /// Creates an empty shard for nets of `architecture`.
+    pub fn new(architecture: Architecture) -> Self {
+        Self {
+            samples: Vec::new(),
+            index: RowIndex::new(architecture),
+            deltas: PackedDeltas::empty(),
+            actives: ActiveRows::default(),
+            ends: Vec::new(),
+            buffers: Buffers::zeros(architecture),
+            gradient: Gradient::zeros(architecture),
+            psqt_gradient: PsqtRows::zeros(architecture),
+            loss: 0.0,
+        }
+    }
+
+    /// Copies the samples, sorts them, and finds their features.
+    pub fn prepare(&mut self, architecture: Architecture, samples: &[Sample]) {
+        self.samples.clear();
+        self.samples.extend_from_slice(samples);
+        self.activate(architecture);
+        self.index.fill(&self.actives);
+        self.deltas.resize(architecture.l1, 2 * samples.len());
+    }
+
+    /// Sorts the samples by stack, because a group shares one stack, and finds their features. Within a stack they are
+    /// sorted by king buckets, so that the rows of the last positions, which are in the cache, are used again.
+    fn activate(&mut self, architecture: Architecture) {
+        let features = architecture.features;
+        let bucket = |sample: &Sample| architecture.bucket(sample.record.piece_count() as usize);
+        let kings = |sample: &Sample| king_buckets(features, &sample.record, sample.mirrored);
+        self.samples.sort_by_cached_key(|sample| (bucket(sample), kings(sample)));
+        let end = |number| self.samples.partition_point(|sample| bucket(sample) <= number);
+        self.ends.clear();
+        self.ends.extend((0..architecture.buckets).map(end));
+        self.actives.clear();
+        for sample in &self.samples {
+            self.actives.push(architecture, &sample.record, sample.mirrored);
+        }
+    }
+
+    /// Returns the groups of positions that are processed together, each with its stack.
+    fn groups(&self) -> Vec<(usize, Range<usize>)> {
+        let mut start = 0;
+        let mut groups = Vec::new();
+        for (stack, &end) in self.ends.iter().enumerate() {
+            let group = |first: usize| (stack, first..(first + GROUP).min(end));
+            groups.extend((start..end).step_by(GROUP).map(group));
+            start = end;
+        }
+        groups
+    }
+
+    /// Runs the passes forward and backward. Stores the accumulators' deltas, the loss and the dense gradient in the
+    /// shard. `weight` is the weight of each position.
+    pub fn backpropagate(&mut self, context: StepContext, weight: f32) {
+        self.gradient.clear();
+        self.psqt_gradient.clear();
+        self.loss = 0.0;
+        let inputs = context.snapshot.architecture.inputs();
+        let penalty = weight * context.loss.sparsity / inputs as f32;
+        for (stack, group) in self.groups() {
+            self.buffers.forward(context, stack, self.actives.range(group.clone()));
+            let mut deltas = [0.0; GROUP];
+            for (at, sample) in self.samples[group.clone()].iter().enumerate() {
+                let active = self.actives.get(group.start + at);
+                let psqt = context.snapshot.psqt.output(active, stack);
+                let output = self.buffers.output(at) + psqt;
+                let (loss, delta) = context.loss.of(output, context.loss.target(&sample.record));
+                self.loss += f64::from(loss * weight);
+                deltas[at] = delta * weight;
+                self.psqt_gradient.add_gradient(active, stack, deltas[at]);
+            }
+            let Self { buffers, gradient, index, deltas: packed, .. } = self;
+            let store = |at: usize, deltas: &[f32]| {
+                packed.store(context.kernels, index.numbers(group.start + at), deltas);
+            };
+            buffers.backward(context, stack, penalty, &deltas, gradient, store);
+        }
+    }
+
+    /// Returns the sum of the samples' losses.
+    pub fn measure(&mut self, context: StepContext) -> f64 {
+        self.activate(context.snapshot.architecture);
+        let mut total = 0.0;
+        for (stack, group) in self.groups() {
+            self.buffers.forward(context, stack, self.actives.range(group.clone()));
+            for (at, sample) in self.samples[group.clone()].iter().enumerate() {
+                let target = context.loss.target(&sample.record);
+                let psqt = context.snapshot.psqt.output(self.actives.get(group.start + at), stack);
+                total += f64::from(context.loss.of(self.buffers.output(at) + psqt, target).0);
+            }
+        }
+        total
+    }
+
+    /// Adds the dense gradient of the last [`Self::backpropagate`] to `total`, and returns the loss.
+    pub fn collect(&self, total: &mut DenseParameters) -> f64 {
+        self.gradient.add_to(total);
+        self.psqt_gradient.add_to(total);
+        self.loss
+    }
 }
 
 #[cfg(test)]

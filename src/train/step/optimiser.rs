@@ -8,7 +8,7 @@ use super::simd::{AdamStep, Kernels};
 use super::transformer::TransformerGradient;
 use crate::nnue::Architecture;
 use crate::train::model::dense::{DenseParameters, WEIGHTS};
-use crate::train::model::rows::{Table, factor, layout};
+use crate::train::model::rows::{RowLayout, Table};
 use crate::train::model::shapes::ACTIVATION_ONE;
 use crate::train::model::{Model, rows};
 
@@ -86,7 +86,7 @@ impl Optimiser {
         self.step_dense(kernels, [&step, &decayed], model, dense);
         let real_rate = rate * self.settings.real_rate;
         let attack_rate = rate * self.settings.attack_rate;
-        let layout = layout(model.architecture);
+        let layout = RowLayout::weights(model.architecture);
         // A row without a factor row moves as far as both together. MEASURED: with `rate` alone, the held-out loss of
         // Chess768 128x2-1 after a million positions is 3 % higher.
         let shared_rate = if layout.has_factor { rate } else { rate + real_rate };
@@ -137,32 +137,31 @@ struct BlockStep<'a, Uses> {
 
 impl<Uses: Fn(usize) -> bool> BlockStep<'_, Uses> {
     fn run(&self, piece_row: usize, weights: &mut [f32], first: &mut [f32], second: &mut [f32]) {
-        let (features, l1) = (self.architecture.features, self.architecture.l1);
+        let (layout, l1) = (RowLayout::weights(self.architecture), self.architecture.l1);
         let mut adam = |step: &AdamStep, row: usize, block: usize, gradient: &[f32]| {
             let start = row * l1 + block * COLUMNS;
             let range = start..start + gradient.len();
             let moments = (&mut first[range.clone()], &mut second[range.clone()]);
             self.kernels.adam(step, &mut weights[range], moments.0, moments.1, gradient);
         };
-        let has_factor = layout(self.architecture).has_factor;
         // A row that is not for one king bucket among several learns like a factor row.
-        let of_king = if has_factor { &self.real } else { &self.factor };
+        let of_king = if layout.has_factor { &self.real } else { &self.factor };
         let mut totals = vec![0.0; l1];
         let mut touched = false;
-        for king in 0..features.set().kings {
-            if !(self.uses)(features.set().piece_rows() * king + piece_row) {
+        for king in 0..layout.kings {
+            let row = layout.piece_rows * king + piece_row;
+            if !(self.uses)(row) {
                 continue;
             }
             touched = true;
-            let row = features.set().piece_rows() * king + piece_row;
             for (block, (gradient, total)) in self.gradient.row(row).zip(totals.chunks_mut(COLUMNS)).enumerate() {
                 adam(of_king, king, block, gradient);
                 total.iter_mut().zip(gradient).for_each(|(sum, term)| *sum += term);
             }
         }
-        if touched && has_factor {
+        if touched && layout.has_factor {
             for (block, total) in totals.chunks(COLUMNS).enumerate() {
-                adam(&self.factor, factor(features), block, total);
+                adam(&self.factor, layout.kings, block, total);
             }
         }
     }

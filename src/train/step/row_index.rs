@@ -305,7 +305,7 @@ pub const FIXED_ONE: f32 = 4064.0;
 mod tests {
     use super::*;
     use crate::train::model::shapes;
-    use crate::train::samples::random_games::positions;
+    use crate::train::samples::active::positions;
 
     #[test]
     fn chunks_list_users_of_every_row() {

@@ -9,9 +9,9 @@ use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture};
 use crate::train::integer::ExportReport;
 use crate::train::model::dense::WEIGHTS;
-use crate::train::model::rows::{block, factor, layout};
+use crate::train::model::rows::RowLayout;
 use crate::train::model::shapes;
-use crate::train::samples::random_games::positions;
+use crate::train::samples::active::positions;
 use crate::util::rng::SplitMix64;
 
 const SETTINGS: OptimiserSettings = OptimiserSettings {
@@ -130,10 +130,10 @@ fn check_transformer_gradients(architecture: Architecture) {
         shared.iter_mut().zip(row_of(king)).for_each(|(sum, term)| *sum += term);
     }
     let mut largest = 0.0_f32;
-    let last = layout(architecture).has_factor.then_some((factor(architecture.features), shared));
+    let last = RowLayout::weights(architecture).has_factor.then_some((RowLayout::weights(architecture).kings, shared));
     for (block_row, deltas) in [(king, row)].into_iter().chain(last) {
         for unit in (0..architecture.l1).step_by(37).chain([steepest(&deltas)]) {
-            let at = piece_row * block(architecture) + block_row * architecture.l1 + unit;
+            let at = piece_row * RowLayout::weights(architecture).block() + block_row * architecture.l1 + unit;
             let expected = difference(&mut trainer.model, &batch, |model| &mut model.transformer[at]);
             assert_near(&format!("{architecture:?}, row {block_row} unit {unit}"), deltas[unit], expected);
             largest = largest.max(expected.abs());
@@ -153,7 +153,7 @@ fn check_attack_gradients(trainer: &mut Trainer, batch: &[Record]) {
     trainer.shards[0].index.attacks().for_each(|(attack, users)| counts[attack] += users.len());
     let mut rows: Vec<usize> = (0..counts.len()).collect();
     rows.sort_by_key(|&row| std::cmp::Reverse(counts[row]));
-    let (table, psqt) = (layout(architecture), crate::train::model::psqt::layout(architecture));
+    let (table, psqt) = (RowLayout::weights(architecture), RowLayout::psqt(architecture));
     let mut largest = 0.0_f32;
     for &attack in &rows[..4] {
         let row: Vec<f32> = trainer.transformer.row(table.first_attack() + attack).flatten().copied().collect();
@@ -177,7 +177,7 @@ fn step_moves_used_attack_inputs_and_no_others() {
     let architecture = architecture.expect("a shape with attack inputs");
     let mut trainer = trainer(2, architecture);
     trainer.step(&samples(&positions(64)), 0.01);
-    let table = layout(architecture);
+    let table = RowLayout::weights(architecture);
     let rows = trainer.model.transformer[table.blocks()..].chunks_exact(table.width);
     let mut used = 0;
     for (attack, row) in rows.enumerate() {
@@ -273,7 +273,8 @@ fn factor_decay_affects_only_factor_rows_in_use() {
     };
     let (before, plain, decayed) = (initial(), stepped(0.0), stepped(DECAY));
     assert!(plain.dense.tensors() == decayed.dense.tensors());
-    let (size, first) = (block(architecture), factor(architecture.features) * architecture.l1);
+    let layout = RowLayout::weights(architecture);
+    let (size, first) = (layout.block(), layout.kings * layout.width);
     let mut used = 0;
     for piece_row in 0..plain.transformer.len() / size {
         let block = |model: &Model| model.transformer[piece_row * size..][..size].to_vec();
@@ -294,7 +295,7 @@ fn weights_of_attack_inputs_in_use_fit_into_bytes() {
     let shape = shapes::for_tests().find(|shape| shape.attacks != AttackInputs::None);
     let architecture = shape.expect("a shape with attack inputs");
     let mut trainer = trainer(1, architecture);
-    let first = layout(architecture).blocks();
+    let first = RowLayout::weights(architecture).blocks();
     trainer.model.transformer[first..].fill(3.0);
     trainer.step(&samples(&positions(100)), 0.001);
     let attacks = &trainer.model.transformer[first..];

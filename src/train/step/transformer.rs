@@ -10,8 +10,7 @@ use super::row_index::{COLUMNS, PackedColumns, RowIndex};
 use super::simd::Kernels;
 use crate::nnue::Architecture;
 use crate::train::model::dense::DenseParameters;
-use crate::train::model::psqt;
-use crate::train::model::rows::{ActiveRow, RowLayout, layout};
+use crate::train::model::rows::{ActiveRow, RowLayout};
 use crate::train::samples::active::Active;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
@@ -66,7 +65,7 @@ pub struct TransformerGradient {
 impl TransformerGradient {
     /// Returns a gradient of zeros.
     pub fn zeros(architecture: Architecture) -> Self {
-        let layout = layout(architecture);
+        let layout = RowLayout::weights(architecture);
         Self { layout, sums: zeroed_slice_or_abort(layout.width.div_ceil(COLUMNS) * layout.active_rows()) }
     }
 
@@ -136,7 +135,7 @@ pub struct PsqtRows {
 impl PsqtRows {
     /// Returns zeros.
     pub fn zeros(architecture: Architecture) -> Self {
-        let rows = psqt::layout(architecture).active_rows();
+        let rows = RowLayout::psqt(architecture).active_rows();
         Self { architecture, values: vec![0.0; rows * architecture.psqt] }
     }
 
@@ -148,7 +147,7 @@ impl PsqtRows {
         }
         let rows = self.values.chunks_exact_mut(architecture.psqt);
         for (row, out) in rows.enumerate() {
-            let values = psqt::layout(architecture).folded(&dense.psqt, row);
+            let values = RowLayout::psqt(architecture).folded(&dense.psqt, row);
             out.iter_mut().zip(values).for_each(|(out, value)| *out = value);
         }
     }
@@ -182,12 +181,12 @@ impl PsqtRows {
         if self.values.is_empty() {
             return;
         }
-        let layout = psqt::layout(architecture);
+        let layout = RowLayout::psqt(architecture);
         let (pieces, attacks) = self.values.split_at(layout.first_attack() * width);
         let (total_blocks, total_attacks) = total.psqt.split_at_mut(layout.blocks());
         add(total_attacks, attacks);
         for (king, rows) in pieces.chunks_exact(layout.piece_rows * width).enumerate() {
-            let blocks = total_blocks.chunks_exact_mut(psqt::block(architecture));
+            let blocks = total_blocks.chunks_exact_mut(layout.block());
             for (block, row) in blocks.zip(rows.chunks_exact(width)) {
                 add(&mut block[king * width..][..width], row);
                 let factor = block.len() - width;

@@ -2,7 +2,7 @@
 //! call the maths library.
 
 use super::*;
-use crate::train::model::rounding;
+use crate::train::model::shapes;
 use crate::train::model::shapes::{SKIP, squared_and_clipped, squared_and_clipped_backward};
 
 #[inline(always)]
@@ -332,7 +332,7 @@ pub fn products<const FMA: bool>(clipped: &[f32], truncate: bool, out: &mut [f32
         }
     }
     if truncate {
-        out.iter_mut().for_each(|product| *product = rounding::product(*product));
+        out.iter_mut().for_each(|product| *product = shapes::product(*product));
     }
 }
 

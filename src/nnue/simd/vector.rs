@@ -1,14 +1,15 @@
-//! Updates of accumulators, for the abstract instructions of [`Isa`]. As in `generic`, all functions are inlined into
-//! functions that enable the instructions.
+//! The algorithms of the vector kernels, for the abstract instructions of [`Isa`]: updates of accumulators, and the
+//! layers after them. As in `generic`, all functions are inlined into functions that enable the instructions.
 //!
-//! A width is a number of tiles of as many registers as keep the sums of a tile, and narrower tiles of [`COLUMNS`]
-//! and [`WIDTH_STEP`] columns at the end. Within a tile all loops have constant trip counts, so that the sums stay in
-//! registers.
+//! A width is a number of tiles of as many registers as keep the sums of a tile, and narrower tiles of
+//! [`PAIRED_COLUMNS`] and [`WIDTH_STEP`] columns at the end. Within a tile all loops have constant trip counts, so that
+//! the sums stay in registers.
 
-use super::generic::{Isa, width};
-use crate::nnue::architecture::WIDTH_STEP;
-use crate::nnue::paired::{COLUMNS, UPPER_OFFSET, excess, lower_column};
-use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
+use super::generic::{Bytes, InputBuffer, Inputs, Isa, activate, affine, direct, first_layer, lanes, output, width};
+use super::scalar;
+use crate::nnue::architecture::{PAIRED_COLUMNS, Shape, Topology, WIDTH_STEP};
+use crate::nnue::layers::Head;
+use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows, UPPER_OFFSET, excess, lower_column};
 
 /// See [`Kernels::update`](super::Kernels::update). The most common lengths of the lists have specialised code.
 ///
@@ -58,9 +59,9 @@ unsafe fn apply<I: Isa>(
             add_tile::<I>(start, tile, rows, before, after, added, removed);
             start += tile * lanes;
         }
-        while start + COLUMNS <= width {
-            add_tile::<I>(start, COLUMNS / lanes, rows, before, after, added, removed);
-            start += COLUMNS;
+        while start + PAIRED_COLUMNS <= width {
+            add_tile::<I>(start, PAIRED_COLUMNS / lanes, rows, before, after, added, removed);
+            start += PAIRED_COLUMNS;
         }
         if start < width {
             add_tile::<I>(start, WIDTH_STEP / lanes, rows, before, after, added, removed);
@@ -131,7 +132,7 @@ pub(super) unsafe fn update_all<I: Isa, const L1: usize>(
     // the upper columns of one register of words.
     let pairs = if I::BYTES == 64 { 8 } else { 4 };
     let mut start = 0;
-    assert!(width.is_multiple_of(COLUMNS), "paired rows have whole blocks of columns");
+    assert!(width.is_multiple_of(PAIRED_COLUMNS), "paired rows have whole blocks of columns");
     // SAFETY: the caller guarantees the instructions. `start + pairs * BYTES <= width` in both loops, because the width
     // is a whole number of blocks of columns.
     unsafe {
@@ -140,8 +141,8 @@ pub(super) unsafe fn update_all<I: Isa, const L1: usize>(
             start += pairs * I::BYTES;
         }
         while start < width {
-            update_tile::<I>(start, COLUMNS / I::BYTES, rows, before, after, changes);
-            start += COLUMNS;
+            update_tile::<I>(start, PAIRED_COLUMNS / I::BYTES, rows, before, after, changes);
+            start += PAIRED_COLUMNS;
         }
     }
 }
@@ -212,5 +213,88 @@ unsafe fn update_tile<I: Isa>(
             I::store(to.cast(), lower);
             I::store(to.add(UPPER_OFFSET).cast(), upper);
         }
+    }
+}
+
+// The layers after the accumulators; [`scalar`] is their specification.
+
+/// The raw output for the accumulators of the side to move (`own`) and of the `other` side, see [`scalar::forward`].
+///
+/// # Safety
+/// The processor must have the instructions of `I`.
+///
+/// # Panics
+/// If the layers of `head` do not have the sizes of the shape.
+#[inline(always)]
+pub(super) unsafe fn forward<I: Isa, const L1: usize>(shape: &Shape, head: &Head, own: &[i16], other: &[i16]) -> i32 {
+    let width = width::<L1>(own.len());
+    let (own, other) = (&own[..width], &other[..width]);
+    let (mut buffer, activation) = (InputBuffer::new(), shape.activation);
+    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
+    unsafe {
+        // Each topology has one kind of inputs, so that their number is a constant if the width is.
+        match shape.topology {
+            Topology::Plain => {
+                let input = &buffer.clipped::<I>(activation, own, other);
+                if shape.hidden[0] <= 16 { plain::<I, 16>(head, input) } else { plain::<I, 32>(head, input) }
+            }
+            Topology::Skip { squares } => skip::<I>(head, &buffer.products::<I>(activation, own, other), squares),
+            Topology::Sfnnv16 => sfnnv16::<I>(head, &buffer.products::<I>(activation, own, other)),
+            Topology::Direct => direct::<I>(activation, &head.direct, own, other),
+        }
+    }
+}
+
+/// Three layers with clipped ReLUs between them, see [`Topology::Plain`]. The outputs of the first layer are padded to
+/// `H1`; the second layer has 32, the last one.
+#[inline(always)]
+unsafe fn plain<I: Isa, const H1: usize>(head: &Head, input: &Inputs<'_>) -> i32 {
+    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
+    unsafe {
+        let sums = first_layer::<I, H1>(&head.first, input);
+        let mut hidden = Bytes([0; 32]);
+        activate::<I, H1>(&sums, &mut hidden);
+        second_and_output::<I>(head, &hidden)
+    }
+}
+
+/// Layers of 16, 32 and 1 outputs with a skip connection, see [`Topology::Skip`].
+#[inline(always)]
+unsafe fn skip<I: Isa>(head: &Head, input: &Inputs<'_>, squares: bool) -> i32 {
+    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
+    unsafe {
+        let sums = first_layer::<I, 16>(&head.first, input);
+        let mut hidden = [0i32; 16];
+        for (r, &sum) in sums.iter().enumerate().take(64 / I::BYTES) {
+            I::store(hidden.as_mut_ptr().cast::<u8>().add(r * I::BYTES), sum);
+        }
+        let (activated, skip) = scalar::skip_activation(&hidden, squares);
+        second_and_output::<I>(head, &Bytes(activated)).wrapping_add(skip)
+    }
+}
+
+/// Densely connected layers of 32, 32 and 1 outputs with a skip connection, see [`Topology::Sfnnv16`].
+#[inline(always)]
+unsafe fn sfnnv16<I: Isa>(head: &Head, input: &Inputs<'_>) -> i32 {
+    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
+    unsafe {
+        let first = lanes::<I>(first_layer::<I, 32>(&head.first, input));
+        let mut all = Bytes([0; 128]);
+        scalar::square_and_clip(&first, 7, &mut all.0[..64]);
+        let second = lanes::<I>(affine::<I, 32>(&head.second, &all.0[..64]));
+        scalar::square_and_clip(&second, 6, &mut all.0[64..]);
+        scalar::sfnnv16_output(output::<I, 128>(&head.output, &all), &first)
+    }
+}
+
+/// The layers after the first one.
+#[inline(always)]
+unsafe fn second_and_output<I: Isa>(head: &Head, input: &Bytes<32>) -> i32 {
+    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
+    unsafe {
+        let sums = affine::<I, 32>(&head.second, &input.0);
+        let mut hidden = Bytes([0; 32]);
+        activate::<I, 32>(&sums, &mut hidden);
+        output::<I, 32>(&head.output, &hidden)
     }
 }
