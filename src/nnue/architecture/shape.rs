@@ -161,7 +161,7 @@ impl Shape {
         }
     }
 
-    /// Whether rows of bytes can have the layout of [`paired`](crate::nnue::paired), whose blocks have 64 columns.
+    /// Whether rows of bytes can lie in pairs of columns, whose blocks have 64 columns.
     pub(in crate::nnue) const fn has_whole_pairs(&self) -> bool {
         self.l1.is_multiple_of(PAIRED_COLUMNS)
     }
