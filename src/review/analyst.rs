@@ -131,9 +131,12 @@ impl Analyst {
         Some(look)
     }
 
-    /// The `lines` best lines of a position, with `1 / part` of its limits. See [`MIN_CONFIRMING_NODES`].
+    /// The `lines` best lines of a position, with `1 / part` of its limits, twice as many nodes at least as for one
+    /// line. See [`MIN_CONFIRMING_NODES`].
     pub(crate) fn look_wide(&mut self, position: &Position, lines: usize, part: u32) -> Option<Look> {
-        self.search(position, self.limits_for_part(part), lines)
+        let limits = self.limits_for_part(part);
+        let least = if part == 1 { 2 * MIN_CONFIRMING_NODES } else { 1 };
+        self.search(position, Limits { nodes: limits.nodes.map(|nodes| nodes.max(least)), ..limits }, lines)
     }
 
     /// Searches a position with `1 / part` of its limits. A depth limit is one ply lower for each halving.

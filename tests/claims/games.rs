@@ -1,6 +1,7 @@
 //! Games to review: famous games, and games between levels.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use zoothera::board::Position;
 use zoothera::level::Level;
@@ -28,16 +29,16 @@ const LEVELS: [i32; 6] = [700, 1000, 1300, 1600, 1900, 2200];
 const NODES: u64 = 400;
 const LONGEST: usize = 120;
 
-/// `count` games as one PGN.
-pub fn pgn(count: usize) -> String {
+/// Games as one PGN: those of these numbers, from 0. The famous ones come first.
+pub fn pgn(numbers: Range<usize>) -> String {
     let thread = std::thread::Builder::new().stack_size(solo::STACK_BYTES);
     let play = move || {
         let mut text = String::new();
-        for (number, moves) in GIVEN.iter().take(count).enumerate() {
-            let _ = writeln!(text, "[Event \"given {number}\"]\n\n{moves}\n");
-        }
-        for seed in 0..count.saturating_sub(GIVEN.len()) {
-            let _ = writeln!(text, "[Event \"levels {seed}\"]\n\n{}\n", self_play(seed));
+        for number in numbers {
+            let _ = match number.checked_sub(GIVEN.len()) {
+                None => writeln!(text, "[Event \"given {number}\"]\n\n{}\n", GIVEN[number]),
+                Some(seed) => writeln!(text, "[Event \"levels {seed}\"]\n\n{}\n", self_play(seed)),
+            };
         }
         text
     };

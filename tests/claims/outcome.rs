@@ -12,11 +12,12 @@ const REPLIES: usize = 3;
 const WORSE: i32 = 150;
 /// Numerator and denominator of the share of the material that must be left.
 const MOST: (i32, i32) = (2, 3);
-/// Factor of the nodes with which a line is played out again that seems to lose the material.
+/// Factor of the nodes with which a claim is decided again that seems false.
 // MEASURED: 28 November 2026: of 7 claims of 60 games at 5,000 nodes that seemed false at 10,000, Stockfish 15.1
 // confirms at least five.
 const LONGER: u64 = 8;
-/// Plies that are played on after a line, and from there until the position is quiet.
+/// Plies that are played on after a line, and maximum number from there until a quiet position has the material: a
+/// pinned or trapped piece may be won later.
 const PLAYED_ON: usize = 6;
 const UNTIL_QUIET: usize = 10;
 
@@ -29,11 +30,13 @@ pub fn outcomes(reviews: Vec<Value>, nodes: u64) -> (usize, Vec<String>) {
         for review in &reviews {
             for played in review["moves"].as_array().into_iter().flatten() {
                 for reason in played["reasons"].as_array().into_iter().flatten() {
-                    let Some(holds) = judge.holds(reason) else { continue };
+                    let Some(verdict) = judge.verdict(reason) else { continue };
                     checked += 1;
-                    if !holds {
+                    if let Err(line) = verdict {
                         let place = format!("game {} {} {}", review["number"], played["number"], played["san"]);
-                        wrong.push(format!("{place}: {} ({})", reason["text"], reason["claim"]["fen"]));
+                        let claim = &reason["claim"];
+                        let kind = &reason["kind"];
+                        wrong.push(format!("{place}: {kind} {} ({}): {line}", reason["text"], claim["fen"]));
                     }
                 }
             }
@@ -50,8 +53,9 @@ struct Judge {
 }
 
 impl Judge {
-    /// Whether a material claim holds; `None` if the reason claims no material.
-    fn holds(&mut self, reason: &Value) -> Option<bool> {
+    /// Decides about a material claim: an error has the line that shows it false. `None` if the reason claims no
+    /// material.
+    fn verdict(&mut self, reason: &Value) -> Option<Result<(), String>> {
         let claim = &reason["claim"];
         let pieces = |key: &str| -> i32 {
             let list = claim[key].as_array().into_iter().flatten();
@@ -73,61 +77,82 @@ impl Judge {
         // The first move of a claim that starts with the defender was played in the game.
         let given = usize::from(start.turn() != side);
         let goal = Goal { start: &start, side, points };
-        Some(self.survives(&goal, &moves, given))
+        Some(self.survives(&goal, &moves, given).map_err(|line| san_moves(&start, &line)))
     }
 
-    fn survives(&mut self, goal: &Goal, moves: &[Move], given: usize) -> bool {
-        if !self.wins(goal, moves) {
-            return false;
-        }
+    /// Whether the line and the best other replies of the defender win the material. If not, longer searches decide
+    /// once more: in a won position, a short search gives a pawn back that it could keep, and takes a reply for a good
+    /// one that loses more.
+    fn survives(&mut self, goal: &Goal, moves: &[Move], given: usize) -> Result<(), Vec<Move>> {
+        self.holds(goal, moves, given, self.nodes).or_else(|_| self.holds(goal, moves, given, LONGER * self.nodes))
+    }
+
+    fn holds(&mut self, goal: &Goal, moves: &[Move], given: usize, nodes: u64) -> Result<(), Vec<Move>> {
+        self.plays_out(goal, moves, nodes)?;
         let mut position = goal.start.clone();
         for (ply, &m) in moves.iter().enumerate() {
             if position.turn() != goal.side && ply >= given {
-                let mut best = None;
-                let mut tried = Vec::new();
-                for _ in 0..REPLIES.min(position.legal_moves().len()) {
-                    let limits = Limits { nodes: Some(self.nodes), exclude_moves: tried.clone(), ..Limits::default() };
-                    let Some(found) = self.solo.search(&position, &limits) else { break };
-                    tried.push(found.m);
-                    let score = found.value;
-                    let loses_more = *best.get_or_insert(score) - WORSE * goal.points >= score;
-                    let line = [&moves[..ply], &[found.m]].concat();
-                    if found.m != m && !loses_more && !self.wins(goal, &line) {
-                        return false;
-                    }
+                for reply in self.replies(&position, goal, nodes).into_iter().filter(|reply| *reply != m) {
+                    self.plays_out(goal, &[&moves[..ply], &[reply]].concat(), nodes)?;
                 }
             }
             position.do_move(m);
         }
-        true
+        Ok(())
     }
 
-    /// Whether the side has won most of the material, or mates, when the line has been played on. If not, longer
-    /// searches decide: in a won position, a short search gives a pawn back that it could keep.
-    fn wins(&mut self, goal: &Goal, moves: &[Move]) -> bool {
-        self.plays_out(goal, moves, self.nodes) || self.plays_out(goal, moves, LONGER * self.nodes)
+    /// The best replies of the defender, without those that lose more.
+    fn replies(&mut self, position: &Position, goal: &Goal, nodes: u64) -> Vec<Move> {
+        let (mut best, mut tried, mut good) = (None, Vec::new(), Vec::new());
+        for _ in 0..REPLIES.min(position.legal_moves().len()) {
+            let limits = Limits { nodes: Some(nodes), exclude_moves: tried.clone(), ..Limits::default() };
+            let Some(found) = self.solo.search(position, &limits) else { break };
+            tried.push(found.m);
+            if found.value > *best.get_or_insert(found.value) - WORSE * goal.points {
+                good.push(found.m);
+            }
+        }
+        good
     }
 
-    fn plays_out(&mut self, goal: &Goal, moves: &[Move], nodes: u64) -> bool {
+    /// Whether the side has won most of the material, or mates, when the line has been played on. An error has the line
+    /// with its continuation.
+    fn plays_out(&mut self, goal: &Goal, moves: &[Move], nodes: u64) -> Result<(), Vec<Move>> {
         let mut position = goal.start.clone();
+        let mut line = moves.to_vec();
         moves.iter().for_each(|m| {
             position.do_move(*m);
         });
-        for ply in 0..PLAYED_ON + UNTIL_QUIET {
+        for ply in 0..=PLAYED_ON + UNTIL_QUIET {
             if position.legal_moves().is_empty() {
-                return position.in_check() && position.turn() != goal.side;
+                let mates = position.in_check() && position.turn() != goal.side;
+                return if mates { Ok(()) } else { Err(line) };
             }
             let wins = |m: &Move| m.promotion().is_some() || position.is_capture(*m) && position.see_ge(*m, 100);
             let quiet = !position.in_check() && !position.legal_moves().iter().any(wins);
-            if ply >= PLAYED_ON && quiet {
-                break;
+            let won = goal.balance(&position) - goal.balance(goal.start);
+            let is_last = ply == PLAYED_ON + UNTIL_QUIET;
+            if (ply >= PLAYED_ON && quiet || is_last) && MOST.1 * won >= MOST.0 * goal.points {
+                return Ok(());
             }
             let limits = Limits { nodes: Some(nodes), ..Limits::default() };
-            let Some(found) = self.solo.search(&position, &limits) else { break };
+            let Some(found) = self.solo.search(&position, &limits).filter(|_| !is_last) else { break };
             position.do_move(found.m);
+            line.push(found.m);
         }
-        MOST.1 * (goal.balance(&position) - goal.balance(goal.start)) >= MOST.0 * goal.points
+        Err(line)
     }
+}
+
+/// A line in SAN.
+fn san_moves(start: &Position, line: &[Move]) -> String {
+    let mut position = start.clone();
+    let mut words = Vec::new();
+    for &m in line {
+        words.push(position.san(m));
+        position.do_move(m);
+    }
+    words.join(" ")
 }
 
 /// What a claim says.
