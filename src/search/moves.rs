@@ -176,6 +176,7 @@ impl Worker {
     /// Late move pruning: late moves of a shallow node almost never matter, because the good ones are ordered first.
     // CITE: origin of the idea not recorded; figures: SF-2026-08. There the move that reaches the limit is still
     // searched, and quiet evasions of check are never skipped.
+    // MEASURED: that limit gains 8 +- 8 Elo, the evasions 2 +- 8 (docs/experiments.md).
     #[inline]
     fn is_late<N: NodeType>(node: &Node<N>, count: i32) -> bool {
         let limit = params::lmp_base() + node.depth * node.depth;
