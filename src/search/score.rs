@@ -5,7 +5,7 @@ use crate::board::{Color, Role};
 /// A value in internal units: the network's raw output divided by 16 (a pawn is about 208).
 pub type Value = i32;
 
-/// Deepest ply that the search visits.
+/// Largest number of plies from the root that the search visits.
 pub const MAX_PLY: usize = 246;
 
 /// Centipawns of a tablebase win at the root in reports; the plies to the win are subtracted.
@@ -29,8 +29,9 @@ pub const TB_WIN_IN_MAX_PLY: Value = TB_WIN - MAX_PLY as Value;
 /// The value of a piece in internal units, for margins; a king has none.
 ///
 /// The engine has three scales for pieces. This one matches the network's output, so that it can be added to an
-/// evaluation. Static exchange evaluation (`board/see.rs`, 100 to 900) needs equal values for knight and bishop;
-/// [`exchange_units`] converts to that scale. The win model (`evaluate.rs`, 1 to 9) measures the phase of the game.
+/// evaluation. Static exchange evaluation (100 to 900) needs equal values for knight and bishop; [`exchange_units`]
+/// converts to that scale. Values in pawns (1 to 9) measure material for the win model, levels and reviews. Both are in
+/// `src/board/see.rs`.
 // CITE: Stockfish's piece values (since 2023; the same in SF-2026-08).
 #[inline]
 pub fn piece_value(role: Role) -> Value {
@@ -45,8 +46,8 @@ pub fn piece_value(role: Role) -> Value {
 }
 
 /// Converts internal units to the units of the static exchange evaluation (centipawns: pawn 100, queen 900). A pawn
-/// becomes 87, a knight 325, a queen 1057. The converted margins were made for exchanges in internal units, so for
-/// single pieces they differ from those by up to 18 %.
+/// becomes 87, a knight 325, a queen 1057. The search's margins were tuned for exchanges in internal units; after the
+/// conversion they differ from the value of a single piece by up to 18 %.
 #[inline]
 pub fn exchange_units(value: Value) -> i32 {
     value * 5 / 12

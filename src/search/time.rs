@@ -13,7 +13,7 @@ use crate::board::Color;
 /// The limits of one move, in milliseconds (or in nodes divided by `nodes_time` if the clock counts nodes).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// Time after which the search stops between iterations, scaled by the [`IterationSummary`].
+    /// Time after which the search stops between iterations; [`stretch`] scales it.
     pub soft: f64,
     /// Time after which the search stops anywhere.
     pub hard: f64,
@@ -21,8 +21,9 @@ pub struct Budget {
     pub adjustable: bool,
 }
 
-/// Number of moves planned for at most, and in sudden death. Each reserves its overhead. Without an increment that pays
-/// for it, the number falls with the clock, so that at least half of the clock remains for thinking.
+/// Number of moves among which the clock is divided: in sudden death, or at most before a control. The overhead of all
+/// of them is reserved. If the increment does not cover the overhead, the number falls with the clock, so that at least
+/// half of the clock remains for thinking.
 // CITE: fewer moves below a second: Stockfish 17. The cap by the overhead is ours.
 fn horizon(time: f64, increment: f64, overhead: f64) -> f64 {
     let full = f64::from(params::time_horizon());
@@ -78,13 +79,14 @@ fn usable(time: f64, increment: f64, overhead: f64, moves: f64) -> f64 {
     (time + increment * (moves - 1.0) - overhead * (2.0 + moves)).max(1.0)
 }
 
-/// Upper bound for one move, which prevents a loss on time.
+/// Upper bound for one move: a share of the clock less the overhead, and at least a small share of it.
 fn ceiling(time: f64, overhead: f64) -> f64 {
     (thousandths(params::time_ceiling()) * time - overhead)
         .max(time * thousandths(params::time_ceiling_min()))
         .clamp(1.0, time.max(1.0))
 }
 
+/// The budget without a control: a share of the usable time that grows with the clock and with the length of the game.
 // CITE: form: Stockfish's timeman (a share that grows with the length of the game, a hard limit by the logarithm of the
 // clock); figures: Stockfish 17, the others rounded from 17.1. The cap on the growth of the hard limit by the length of
 // the game: origin not recorded.
@@ -95,7 +97,7 @@ fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budg
     let share = (by_size(params::time_size_base()) + by_size(params::time_size_slope()) * size)
         .min(by_size(params::time_size_max()));
     let ply = f64::from(game_ply);
-    // No scaling by the size of the clock: Stockfish keeps more in reserve on short clocks, which wasted time here.
+    // The same factor for every clock. Stockfish's is smaller on short clocks, but here that left time unused.
     let scale = f64::from(params::time_share()) / 1024.0;
     let base = f64::from(params::time_share_base()) / 10_000.0;
     let grown = (ply + hundredths(params::time_ply_offset())).powf(hundredths(params::time_ply_power()));
@@ -110,6 +112,7 @@ fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budg
     Budget { soft: soft.min(hard).max(0.5), hard: hard.max(1.0), adjustable: true }
 }
 
+/// The budget with `moves` moves left before a control.
 fn control(time: f64, increment: f64, overhead: f64, moves: f64, game_ply: u32) -> Budget {
     let moves = moves.min(horizon(time, increment, overhead));
     let left = usable(time, increment, overhead, moves);

@@ -3,8 +3,10 @@
 use rayon::prelude::*;
 
 use super::loss::Loss;
-use super::row_index::{Aligned, FIXED_ONE, GROUP, Hidden, LANES, Tile};
-use super::simd::{FirstLayerGradient, Kernels, Units, UpperActivations, UpperGradient, UpperWeights};
+use super::simd::{
+    Aligned, FIXED_ONE, FirstLayerGradient, GROUP, Hidden, Kernels, LANES, Tile, Units, UpperActivations,
+    UpperGradient, UpperWeights,
+};
 use super::transformer::PsqtRows;
 use crate::nnue::architecture::Topology;
 use crate::nnue::{Activation, Architecture};

@@ -31,8 +31,8 @@ use crate::util::sync;
 use layers::{Buffers, Gradient, Snapshot, StepContext};
 use loss::Loss;
 use optimiser::{Moments, Optimiser};
-use row_index::{GROUP, RowIndex};
-use simd::Kernels;
+use row_index::RowIndex;
+use simd::{GROUP, Kernels};
 use transformer::{PackedDeltas, PsqtRows, TransformerGradient};
 
 /// Size of a trainer.

@@ -6,8 +6,8 @@
 
 use rayon::prelude::*;
 
-use super::row_index::{COLUMNS, PackedColumns, RowIndex};
-use super::simd::Kernels;
+use super::row_index::RowIndex;
+use super::simd::{COLUMNS, Kernels, PackedColumns};
 use crate::nnue::Architecture;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::rows::{ActiveRow, RowLayout};
