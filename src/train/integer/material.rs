@@ -116,7 +116,7 @@ fn pawn_centre(centre_file: i16, rank: usize) -> i16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::samples::active::record_of;
+    use crate::train::samples::record_of;
     use crate::util::rng::SplitMix64;
     use shakmaty::{Board, Chess, Color, Position, Role};
 

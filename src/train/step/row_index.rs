@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use crate::nnue::Architecture;
 use crate::nnue::features::FeatureSet;
-use crate::train::samples::active::{Active, ActiveRows};
+use crate::train::samples::{Active, ActiveRows};
 
 /// Maximum number of accumulators in a chunk.
 const CHUNK: usize = 1024;
@@ -224,7 +224,7 @@ impl AttackIndex {
 mod tests {
     use super::*;
     use crate::train::model::shapes;
-    use crate::train::samples::active::positions;
+    use crate::train::samples::positions;
 
     #[test]
     fn chunks_list_users_of_every_row() {
