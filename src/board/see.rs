@@ -139,8 +139,9 @@ pub(crate) fn material(position: &Position, color: Color) -> i32 {
 }
 
 #[cfg(test)]
-mod piece_value_tests {
+mod tests {
     use super::*;
+    use crate::board::CastlingMode;
 
     #[test]
     fn a_side_has_39_pawns_of_material_at_the_start() {
@@ -152,5 +153,24 @@ mod piece_value_tests {
     fn a_king_counts_nothing_as_material_and_most_as_a_target() {
         assert_eq!(piece_value(Role::King), 0);
         assert!(Role::ALL.iter().all(|&role| value_as_target(role) <= value_as_target(Role::King)));
+    }
+
+    #[test]
+    fn captures_and_promotions_that_win_material_are_found() {
+        for (fen, wins) in [
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", false),
+            // Rook takes a defended pawn; takes an undefended one.
+            ("4k3/2p5/3p4/8/8/8/8/3RK3 w - - 0 1", false),
+            ("4k3/8/3p4/8/8/8/8/3RK3 w - - 0 1", true),
+            // Rook takes an undefended pawn; the same rook is pinned.
+            ("4rk2/8/8/8/p3R3/8/8/3K4 w - - 0 1", true),
+            ("4rk2/8/8/8/p3R3/8/8/4K3 w - - 0 1", false),
+            // Bishop takes a defended knight; a pawn promotes.
+            ("4k3/2p5/3n4/8/5B2/8/8/4K3 w - - 0 1", false),
+            ("8/P6k/8/8/8/8/8/K7 w - - 0 1", true),
+        ] {
+            let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
+            assert_eq!(position.can_win_material(), wins, "{fen}");
+        }
     }
 }

@@ -27,7 +27,7 @@ use anyhow::{Result, bail, ensure};
 use shakmaty::Square;
 
 use super::entry::{Entry, MoveKind};
-use super::packed::{MAX_PIECES, PackedBoard};
+use super::entry::{MAX_PIECES, PackedBoard};
 use crate::board::{Move, Role};
 use crate::util::identity::{Kind, is_text};
 

@@ -22,8 +22,8 @@ use sfbinpack::chess::position::Position as SfPosition;
 use sfbinpack::{ChunkReader, CompressedTrainingDataEntryWriter, TrainingDataEntry};
 use shakmaty::Square;
 
+use super::entry::PackedBoard;
 use super::entry::{Entry, MoveKind};
-use super::packed::PackedBoard;
 use crate::board::{Move, Role};
 use crate::util::identity::Kind;
 use crate::util::reason::catch_quietly;

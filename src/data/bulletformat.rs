@@ -20,7 +20,7 @@ use anyhow::{Result, ensure};
 
 use super::bin::for_each_record;
 use super::entry::Entry;
-use super::packed::{MAX_PIECES, PackedBoard, PackedPiece};
+use super::entry::{MAX_PIECES, PackedBoard, PackedPiece};
 use crate::util::identity::Kind;
 
 /// Size of a record in bytes.

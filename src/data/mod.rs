@@ -5,7 +5,7 @@
 //! * [`compression`]: compressed files
 //! * [`entry`]: a labelled position in full, in the trainer's compact form, and as a board for network evaluation; the
 //!   units of its score, and the filter of positions
-//! * [`packed`]: the pieces of a position in 24 bytes; [`label`]: networks that label positions
+//! * [`label`]: networks that label positions
 //! * [`ops`]: operations on files
 //! * [`stream`]: files of any size as records in random order, in bounded memory
 
@@ -19,7 +19,6 @@ pub mod games;
 pub mod label;
 pub mod lines;
 pub mod ops;
-pub mod packed;
 pub mod plain;
 pub mod reader;
 pub mod stream;

@@ -19,8 +19,8 @@ use shakmaty::Square;
 
 use super::bin::fill;
 use super::entry::{Entry, MoveKind};
+use super::entry::{MAX_PIECES, PackedBoard, PackedPiece};
 use super::games::StoredGame;
-use super::packed::{MAX_PIECES, PackedBoard, PackedPiece};
 use super::plain;
 use crate::board::{CastlingMode, Move, Position, Role};
 use crate::util::identity::Kind;

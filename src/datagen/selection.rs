@@ -1,4 +1,5 @@
-//! Which positions are samples: starts from endgames, positions without a winning exchange, children by random moves.
+//! Which positions are labelled, besides those of a search: starts of endgames, a share of the positions with a winning
+//! exchange, and positions made from samples by random moves.
 
 use std::ops::RangeInclusive;
 
@@ -77,7 +78,6 @@ fn is_quiet(position: &Position) -> bool {
 //
 // Most samples of short searches are such positions. What a net gains and loses without them is in
 // `docs/experiments.md`.
-
 // CITE: training on quiet positions only is common (nnue-pytorch's "smart FEN skipping" judges by the best move).
 
 /// Share of the positions to keep in which a capture or a promotion to a queen wins material for the side to move.
@@ -103,7 +103,6 @@ impl NoisyFilter {
 //
 // Samples of one game resemble one another, and a net memorises such games. Made positions vary the material and the
 // placement of the pieces around each sample at the cost of an incremental update of the labelling networks.
-
 // CITE: own result, in `nets/PROVENANCE.md`: the net g1 learnt mostly from made positions.
 
 /// Largest number of random moves from the sample.
@@ -120,8 +119,8 @@ pub struct Lines {
 /// A random move.
 struct MadeMove {
     m: Move,
-    /// Whether the position after the move is used. Not if it is in check, because searches do not evaluate such
-    /// positions either, not if it is the sample again, and not if the filter by exchanges rejects it.
+    /// Whether the position after the move is used. Three kinds are not: positions in check, which searches do not
+    /// evaluate either, the sample itself, and those that the filter by exchanges rejects.
     used: bool,
 }
 
@@ -219,12 +218,13 @@ impl Maker {
 mod tests {
     use super::*;
     use crate::board::CastlingMode;
+    use crate::nnue::Network;
 
     const ENDGAME: &str = "8/5pk1/1R4p1/p6p/1r2PP1P/6P1/5K2/8 w - - 3 40";
     const FEW: &str = "8/5k2/3p4/3P4/2Q5/q7/5K2/8 b - - 0 1";
 
     fn position(fen: &str) -> Position {
-        Position::from_fen(fen, CastlingMode::Standard).expect("a legal position")
+        Position::from_fen(fen, CastlingMode::Standard).expect(fen)
     }
 
     fn chosen(share: f64, samples: &[(&Position, Value)]) -> Vec<Position> {
@@ -291,34 +291,6 @@ mod tests {
         let start = chosen(1.0, &[(&endgame, 0)]).remove(0);
         assert_eq!((start.history_len(), start.fen()), (0, endgame.fen()));
     }
-}
-
-#[cfg(test)]
-mod noisy_tests {
-    use super::*;
-    use crate::board::CastlingMode;
-
-    fn position(fen: &str) -> Position {
-        Position::from_fen(fen, CastlingMode::Standard).expect(fen)
-    }
-
-    #[test]
-    fn positions_with_a_winning_exchange_are_noisy() {
-        for (fen, noisy) in [
-            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", false),
-            // Rook takes a defended pawn; takes an undefended one.
-            ("4k3/2p5/3p4/8/8/8/8/3RK3 w - - 0 1", false),
-            ("4k3/8/3p4/8/8/8/8/3RK3 w - - 0 1", true),
-            // Rook takes an undefended pawn; the same rook is pinned.
-            ("4rk2/8/8/8/p3R3/8/8/3K4 w - - 0 1", true),
-            ("4rk2/8/8/8/p3R3/8/8/4K3 w - - 0 1", false),
-            // Bishop takes a defended knight; a pawn promotes.
-            ("4k3/2p5/3n4/8/5B2/8/8/4K3 w - - 0 1", false),
-            ("8/P6k/8/8/8/8/8/K7 w - - 0 1", true),
-        ] {
-            assert_eq!(position(fen).can_win_material(), noisy, "{fen}");
-        }
-    }
 
     #[test]
     fn filter_keeps_quiet_positions_and_the_share_of_noisy_ones() {
@@ -331,13 +303,6 @@ mod noisy_tests {
         assert!((200..300).contains(&kept(NoisyFilter::keeping(0.25), &noisy)));
         assert_eq!(kept(NoisyFilter::ALL, &noisy), 1000);
     }
-}
-
-#[cfg(test)]
-mod made_tests {
-    use super::*;
-    use crate::board::CastlingMode;
-    use crate::nnue::Network;
 
     const FENS: [&str; 4] = [
         "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2",
@@ -348,7 +313,7 @@ mod made_tests {
     ];
 
     fn samples() -> impl Iterator<Item = Position> {
-        FENS.iter().cycle().map(|fen| Position::from_fen(fen, CastlingMode::Standard).expect("a legal position"))
+        FENS.iter().cycle().map(|fen| position(fen))
     }
 
     /// The positions made from `samples`, and the moves to each.

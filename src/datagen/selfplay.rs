@@ -11,8 +11,7 @@ use anyhow::Result;
 
 use super::store::{self, OutputArgs, PlayedGame};
 use crate::board::Position;
-use crate::data::entry::Entry;
-use crate::data::entry::{FilterArgs, remainder};
+use crate::data::entry::{Entry, FilterArgs, remainder};
 use crate::data::reader::{Format, check_holds_unrelated};
 use crate::game::referee::{self, Answer, MoveArgs, RuleArgs};
 use crate::game::workers::{EvenOpenings, OpeningArgs, Player, rng_of};

@@ -3,8 +3,8 @@
 // of 16 bits for the squares of units: bullet's examples; the scale of their sums is ours.
 
 use super::architecture::{Activation, LayerShape, Shape};
+use super::container::ByteReader;
 use super::error::NetError;
-use super::reader::ByteReader;
 use super::rows::Aligned;
 
 /// Minimum number of outputs that the kernels compute: one register of 512 bits.

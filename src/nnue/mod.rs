@@ -18,8 +18,8 @@
 //! # Map
 //!
 //! * [`architecture`]: the description of a net that all other modules use; [`features`]: its inputs
-//! * [`container`] (uses `reader` and `version`; errors in `error`): reads a header and determines its architecture. A
-//!   net is parsed, never transmuted
+//! * [`container`] (uses `version`; errors in `error`): the bytes of a file, from the header to the compressed blocks.
+//!   A net is parsed, never transmuted
 //! * [`network`]: the parameters, in [`transformer`] (its `rows`) and [`layers`]; `synthetic` for nets of random
 //!   numbers in tests
 //! * [`accumulator`]: the first layer, updated incrementally during a search; `board`: the part of a position that a
@@ -37,7 +37,6 @@ pub(crate) mod features;
 pub(crate) mod inspect;
 pub(crate) mod layers;
 mod network;
-mod reader;
 mod rows;
 mod simd;
 #[doc(hidden)]

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::architecture::{Activation, Architecture, Shape};
+use super::container::ByteReader;
 use super::container::{file_size, read_header, write_header};
 use super::error::NetError;
 use super::layers::Head;
-use super::reader::ByteReader;
 use super::transformer::Transformer;
 use super::version::VERSION_OWN;
 #[cfg(not(feature = "embedded-net"))]

@@ -4,9 +4,9 @@
 use std::sync::OnceLock;
 
 use super::architecture::{PAIRED_COLUMNS, Shape};
+use super::container::{self, ByteReader};
 use super::error::NetError;
 use super::features::threat_inputs::InputGroup;
-use super::reader::{self, ByteReader};
 use super::rows::{self, Accumulator, Aligned, AllRows, PSQT, Paired, Rows};
 
 /// The first layer: one row of `l1` weights per feature, piece-square values, and the biases.
@@ -85,13 +85,13 @@ impl Transformer {
 
     /// Reads the parameters and detects whether they are compressed.
     pub(super) fn read(reader: &mut ByteReader<'_>, shape: &Shape) -> Result<Self, NetError> {
-        let compressed = reader::is_compressed(reader.rest());
+        let compressed = container::is_compressed(reader.rest());
         let sizes = Sizes::of(shape);
         let mut source = |block: &Block| {
             let count = block.range(sizes.width(block.kind)).len();
             match block.kind {
                 BlockKind::ThreatInputs => reader.take(count),
-                _ if compressed => reader::compressed_block(reader, block.name, count),
+                _ if compressed => container::compressed_block(reader, block.name, count),
                 BlockKind::Biases | BlockKind::Weights => reader.take(2 * count),
                 BlockKind::Psqt => reader.take(4 * count),
             }
@@ -112,10 +112,10 @@ impl Transformer {
         match self.block_mut(block) {
             Numbers::Paired(numbers) => rows::pair(bytemuck::cast_slice(bytes), numbers),
             Numbers::I16(numbers) if compressed => {
-                reader::decompress(bytes, numbers).map_err(named)?;
+                container::decompress(bytes, numbers).map_err(named)?;
             }
             Numbers::I32(numbers) if compressed => {
-                reader::decompress(bytes, numbers).map_err(named)?;
+                container::decompress(bytes, numbers).map_err(named)?;
             }
             Numbers::I16(numbers) => plain(bytes, numbers, i16::from_le_bytes),
             Numbers::I32(numbers) => plain(bytes, numbers, i32::from_le_bytes),
@@ -136,7 +136,7 @@ impl Transformer {
                 BlockKind::Psqt => {
                     let numbers = self.psqt.as_slice::<i32>()[range].iter().copied();
                     if compressed {
-                        reader::compress(numbers, out);
+                        container::compress(numbers, out);
                     } else {
                         out.extend(numbers.flat_map(i32::to_le_bytes));
                     }
@@ -279,7 +279,7 @@ pub(super) enum Numbers<'a> {
 
 fn write_words(numbers: &[i16], compressed: bool, out: &mut Vec<u8>) {
     if compressed {
-        reader::compress(numbers.iter().map(|&number| number.into()), out);
+        container::compress(numbers.iter().map(|&number| number.into()), out);
     } else {
         out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }

@@ -8,7 +8,7 @@ pub(crate) use crate::game::ending::cut_at_end;
 use crate::game::ending::{Cause, Ending};
 use crate::notation::pgn::Game;
 use crate::search::limits::Limits;
-use crate::search::report::{Line, Outcome, Progress, Reporter, Score};
+use crate::search::score::{Line, Outcome, Progress, Reporter, Score};
 use crate::search::{Controller, SearchOptions, ThreadPool};
 use crate::util::console::Interrupt;
 

@@ -9,7 +9,7 @@ use super::analyst::{Analyst, Look, cut_at_end, is_over};
 use super::mark::{opposite, rank};
 use super::material::{Balance, Swing, is_at_rest, is_most, settled, swing};
 use crate::board::{Color, Move, Position};
-use crate::search::report::Score;
+use crate::search::score::Score;
 
 /// Number of the defender's replies that are compared.
 const REPLIES: usize = 3;

@@ -7,7 +7,7 @@ use super::analyst::{Analyst, Look};
 use super::mark::{INACCURACY, MISTAKE, Mark, bad_mark, for_mover, winning};
 use super::motifs::{Walk, sacrifice};
 use crate::board::{Move, Position, Role, piece_value};
-use crate::search::report::Score;
+use crate::search::score::Score;
 
 /// Divisor of a position's limits for the first search that tests for an only move.
 const ONLY_MOVE_PART: u32 = 4;

@@ -13,7 +13,7 @@
 
 use serde::Serialize;
 
-use crate::search::report::{Score, ScoreBound};
+use crate::search::score::{Score, ScoreBound};
 use crate::tools::variation::score;
 // CITE: the thresholds in winning chance and the blunder at a mate are those of lichess' analysis board (lila,
 // modules/tree Advice), as facts. Lichess marks mates in decided games too, and its published database judges by 50,

@@ -13,7 +13,7 @@ use super::{analyst, mark, remarks, why};
 use crate::board::{CastlingMode, Color, Move, Position};
 use crate::notation::pgn::Game;
 use crate::review::mark::tenth;
-use crate::search::report::Score;
+use crate::search::score::Score;
 use crate::tools::variation::san_moves;
 
 /// Amount of detail in a review.

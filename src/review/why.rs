@@ -35,7 +35,7 @@ use super::material::{Swing, swing};
 use super::motifs::{Motif, Walk, motifs, role_name};
 use crate::board::{CastlingMode, Color, Move, Position, Role};
 use crate::game::ending::Cause;
-use crate::search::report::Score;
+use crate::search::score::Score;
 use crate::tools::variation::san_moves;
 
 mod bad;

@@ -4,7 +4,7 @@ use super::request::RootMove;
 use super::score::{self, DRAW, NONE, Value, clamp_eval, is_loss, is_win, piece_value};
 use super::worker::Worker;
 use super::{history, params, tt};
-use crate::board::{Bitboard, Color, Position, Role, Square};
+use crate::board::{self, Bitboard, Color, Position, Role, Square};
 
 /// The network's output scaled by material and clamped below every proven result.
 ///
@@ -246,8 +246,7 @@ const B: [f64; 2] = [63.4, 17.9];
 
 /// Material of both sides: pawn 1, minor 3, rook 5, queen 9.
 pub fn material(position: &Position) -> i32 {
-    let count = |role| position.by_role(role).count() as i32;
-    count(Role::Pawn) + 3 * (count(Role::Knight) + count(Role::Bishop)) + 5 * count(Role::Rook) + 9 * count(Role::Queen)
+    board::material(position, Color::White) + board::material(position, Color::Black)
 }
 
 /// A value in hundredths of a pawn.

@@ -30,7 +30,8 @@
 //! limits, reports, and ends the search. A file uses only the files above it in this list.
 //!
 //! * `params`, `rules`: tunable numbers, and switches of rules
-//! * [`score`], [`limits`], [`report`], `time`: values, what a caller gives and receives, the time budget of a move
+//! * [`score`], [`limits`]: values, and the reports that a caller receives; the limits that it gives, and the time
+//!   budget of a move
 //! * [`tt`], `tt_file`: the transposition table and its file format
 //! * `syzygy`, `tablebases`: tablebase files and probes; what the search does with them
 //! * `mate_tables`: computed distances to mate of queen, rook or pawn against a king
@@ -59,7 +60,6 @@ mod negamax;
 pub(crate) mod params;
 mod prune;
 mod qsearch;
-pub mod report;
 mod request;
 mod root;
 pub(crate) mod rules;
@@ -74,13 +74,12 @@ mod tablebases;
 #[cfg(test)]
 mod tests;
 mod threads;
-mod time;
 pub mod tt;
 mod tt_file;
 mod worker;
 
 pub use limits::{Limits, SearchOptions};
-pub use report::{Line, Outcome, Progress, Reporter, Score, ScoreBound, Silent};
+pub use score::{Line, Outcome, Progress, Reporter, Score, ScoreBound, Silent};
 pub use solo::Solo;
 #[cfg(feature = "full")]
 pub use syzygy::{CHECKSUM_BYTES, table_checksum};

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use super::report::LoadedTables;
+use super::score::LoadedTables;
 use crate::board::Position;
 
 /// Open tables. There is no value.

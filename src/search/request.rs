@@ -9,11 +9,11 @@ use std::time::Instant;
 
 use crossbeam::utils::CachePadded;
 
+use super::limits::Budget;
 use super::limits::{Limits, SearchOptions};
-use super::report::{Progress, Reporter, ScoreBound, Silent};
 use super::score::{INFINITE, NONE, Value};
+use super::score::{Progress, Reporter, ScoreBound, Silent};
 use super::syzygy::Syzygy;
-use super::time::Budget;
 use super::tt::TranspositionTable;
 use super::{mate_tables, params, score, tablebases};
 use crate::board::{Move, Position};

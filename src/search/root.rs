@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use super::negamax::{Node, NodeType, Root};
-use super::report::{Line, Progress, ScoreBound};
 use super::request::{Exact, RootMove, SearchRequest};
 use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
+use super::score::{Line, Progress, ScoreBound};
 use super::worker::{Searched, Worker};
-use super::{evaluate, mate_tables, params, tablebases, time};
+use super::{evaluate, limits, mate_tables, params, tablebases};
 use crate::board::Move;
 
 /// Milliseconds before bounds and current moves are reported; earlier reports would change too fast to be read.
@@ -18,10 +18,21 @@ const REPORT_DELAY_MS: f64 = 3000.0;
 
 /// Worker 0's record of the previous iterations, for the time management.
 struct Trend {
+    /// Values of the last four iterations, by the lower bits of the depth.
     values: [Value; 4],
+    /// Iterations since the best move last changed.
     stable: i32,
+    /// Changes of the best move, halved at each iteration; the mean over the threads.
     changes: f64,
+    /// Best move of the last iteration.
     best: Option<Move>,
+}
+
+impl Trend {
+    /// The place of an iteration's value. Before it is written, it holds the value of four iterations earlier.
+    fn value_at(&mut self, depth: i32) -> &mut Value {
+        &mut self.values[(depth & 3) as usize]
+    }
 }
 
 impl Worker {
@@ -239,13 +250,12 @@ impl Worker {
             return true;
         }
         let done = self.soft_limit_passed(trend);
-        let slot = (self.completed_depth & 3) as usize;
-        trend.values[slot] = value;
+        *trend.value_at(self.completed_depth) = value;
         done
     }
 
-    /// Whether every line is a mate whose length has been searched twice over. Deeper iterations then repeat the lines
-    /// within milliseconds each. A search to a given depth, or for a shorter mate, continues.
+    /// Whether every line is a mate, and the completed depth exceeds twice its length by a margin. Deeper iterations
+    /// then repeat the lines within milliseconds each. A search to a given depth, or for a shorter mate, continues.
     fn mates_are_settled(&self) -> bool {
         const MARGIN: i32 = 20;
         let limits = &self.request.limits;
@@ -265,11 +275,10 @@ impl Worker {
         let threads = self.signals.counters.len() as f64;
         let changes: u64 = self.signals.counters.iter().map(|c| c.best_move_changes.swap(0, Relaxed)).sum();
         trend.changes += changes as f64 / 1024.0 / threads;
-        let slot = (self.completed_depth & 3) as usize;
         let before = self.request.previous_value.unwrap_or(best.value);
         let fall = f64::from(params::time_falling_previous()) / 1000.0 * f64::from(before - best.average)
-            + f64::from(trend.values[slot] - best.value);
-        let summary = time::IterationSummary {
+            + f64::from(*trend.value_at(self.completed_depth) - best.value);
+        let summary = limits::IterationSummary {
             score_fall: if score::is_decisive(best.value) { 0.0 } else { fall },
             stable_iterations: trend.stable,
             best_move_changes: trend.changes,
@@ -277,7 +286,7 @@ impl Worker {
             forced: self.request.root_moves.len() == 1,
         };
         let soft =
-            if budget.adjustable { (budget.soft * time::stretch(&summary)).min(budget.hard) } else { budget.soft };
+            if budget.adjustable { (budget.soft * limits::stretch(&summary)).min(budget.hard) } else { budget.soft };
         if self.elapsed() < soft {
             return false;
         }
@@ -322,9 +331,8 @@ impl Worker {
     }
 }
 
-// -- aspiration window ----------------------------------------------------------------------------------------
+// -- aspiration window: the narrow window around the expected value of a root move -----------------------------
 //
-// Aspiration window: the narrow window around the expected value of a root move.
 // CITE: Baudet (1978). Form: Stockfish: initial width by the mean squared value (October 2024), a term by thread
 // (August 2025). Figures: see the parameters.
 
@@ -357,8 +365,8 @@ impl Window {
         value > self.alpha && value < self.beta
     }
 
-    /// The next window after a search that failed low or high with `value`. It is open on the side of a win or loss by
-    /// force: better ones often follow, each a few plies shorter, and the next search finds the last of them.
+    /// Moves and widens the window after a search that failed low or high with `value`. It becomes open on the side of
+    /// a win or loss by force: better ones often follow, each a few plies shorter, and the next search finds the last.
     pub fn widen(&mut self, value: Value) {
         if value <= self.alpha {
             self.beta = self.alpha;
@@ -377,9 +385,7 @@ impl Window {
     }
 }
 
-// -- report lines ---------------------------------------------------------------------------------------------
-//
-// Report lines of root moves: values, bounds and variations in UCI's terms.
+// -- report lines of root moves: values, bounds and variations in UCI's terms ----------------------------------
 
 /// Maximum time for extending a variation to mate.
 const MAX_LINE_TIME: Duration = Duration::from_millis(100);

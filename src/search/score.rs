@@ -1,11 +1,15 @@
-//! Values in internal units: constants, mate and tablebase scores, conversions.
+//! Values in internal units: constants, mate and tablebase scores, conversions; scores in UCI's terms, and the reports
+//! that contain them.
 
-use crate::board::{Color, Role};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::board::{Color, Move, Role};
 
 /// A value in internal units: the network's raw output divided by 16 (a pawn is about 208).
 pub type Value = i32;
 
-/// Deepest ply that the search visits.
+/// Largest number of plies from the root that the search visits.
 pub const MAX_PLY: usize = 246;
 
 /// Centipawns of a tablebase win at the root in reports; the plies to the win are subtracted.
@@ -29,8 +33,9 @@ pub const TB_WIN_IN_MAX_PLY: Value = TB_WIN - MAX_PLY as Value;
 /// The value of a piece in internal units, for margins; a king has none.
 ///
 /// The engine has three scales for pieces. This one matches the network's output, so that it can be added to an
-/// evaluation. Static exchange evaluation (`board/see.rs`, 100 to 900) needs equal values for knight and bishop;
-/// [`exchange_units`] converts to that scale. The win model (`evaluate.rs`, 1 to 9) measures the phase of the game.
+/// evaluation. Static exchange evaluation (100 to 900) needs equal values for knight and bishop; [`exchange_units`]
+/// converts to that scale. Values in pawns (1 to 9) measure material for the win model, levels and reviews. Both are in
+/// `src/board/see.rs`.
 // CITE: Stockfish's piece values (since 2023; the same in SF-2026-08).
 #[inline]
 pub fn piece_value(role: Role) -> Value {
@@ -45,8 +50,8 @@ pub fn piece_value(role: Role) -> Value {
 }
 
 /// Converts internal units to the units of the static exchange evaluation (centipawns: pawn 100, queen 900). A pawn
-/// becomes 87, a knight 325, a queen 1057. The converted margins were made for exchanges in internal units, so for
-/// single pieces they differ from those by up to 18 %.
+/// becomes 87, a knight 325, a queen 1057. The search's margins were tuned for exchanges in internal units; after the
+/// conversion they differ from the value of a single piece by up to 18 %.
 #[inline]
 pub fn exchange_units(value: Value) -> i32 {
     value * 5 / 12
@@ -159,6 +164,146 @@ pub fn to_uci(value: Value, centipawns: impl Fn(Value) -> i32) -> Score {
     } else {
         Score::Centipawns(centipawns(value))
     }
+}
+
+// What a search reports.
+
+/// Relation of a reported score to the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScoreBound {
+    /// The score is exact.
+    Exact,
+    /// The true score is at least the reported one (the iteration failed high).
+    Lower,
+    /// The true score is at most the reported one (the iteration failed low).
+    Upper,
+}
+
+impl ScoreBound {
+    /// The relation from White's view, if `turn` is the side that the score was given for.
+    pub fn white_view(self, turn: Color) -> Self {
+        match (self, turn) {
+            (Self::Lower, Color::Black) => Self::Upper,
+            (Self::Upper, Color::Black) => Self::Lower,
+            (bound, _) => bound,
+        }
+    }
+}
+
+/// One `info` line: a principal variation with its numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Depth in plies of the iteration that gave score, bound and moves.
+    pub depth: i32,
+    /// Deepest ply reached.
+    pub seldepth: i32,
+    /// Rank of the line, from 1.
+    pub multipv: usize,
+    /// Score for the side to move at the root.
+    pub score: Score,
+    /// Whether `score` is exact or a bound.
+    pub bound: ScoreBound,
+    /// Permill of wins, draws and losses for the side to move.
+    pub wdl: [u16; 3],
+    /// The moves from the root; the line stops at mate, stalemate and repetition.
+    pub pv: Vec<Move>,
+}
+
+/// Counters of a report.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// Nodes of all threads.
+    pub nodes: u64,
+    /// Wall time since the start of the search.
+    pub time: Duration,
+    /// Permill of the transposition table in use; `None` if it was not sampled.
+    pub hashfull: Option<u16>,
+    /// Tablebase hits of all threads.
+    pub tb_hits: u64,
+}
+
+/// The outcome of a search.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The best move; `None` if there is no legal one (or none of `searchmoves`).
+    pub best: Option<Move>,
+    /// The expected reply.
+    pub ponder: Option<Move>,
+    /// The final line of the best move, `None` if there is no legal move. Its score is a bound only if an unfinished
+    /// iteration found the move.
+    pub line: Option<Line>,
+    /// The final lines of ranks 2 to MultiPV, or to the number of root moves if that is smaller. Their first moves are
+    /// distinct and differ from the best move.
+    pub others: Vec<Line>,
+    /// Final counters.
+    pub progress: Progress,
+}
+
+impl Outcome {
+    /// An outcome with only a move, when no search has returned a result.
+    pub fn without_search(best: Option<Move>) -> Self {
+        Self { best, ponder: None, line: None, others: Vec::new(), progress: Progress::default() }
+    }
+
+    /// The final lines by rank, starting with the best move's.
+    pub fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.line.iter().chain(&self.others)
+    }
+}
+
+/// Summary of opening a list of directories.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadedTables {
+    /// Files found.
+    pub files: usize,
+    /// Largest number of pieces on the board in any table.
+    pub pieces: usize,
+    /// Directories that contain tables.
+    pub directories: Vec<PathBuf>,
+    /// Problems with other directories and files.
+    pub problems: Vec<String>,
+}
+
+impl LoadedTables {
+    /// The first five problems, and the number of the others.
+    pub fn problems_in_words(&self) -> String {
+        const SHOWN: usize = 5;
+        let mut text = self.problems[..self.problems.len().min(SHOWN)].join(", ");
+        if let Some(more) = self.problems.len().checked_sub(SHOWN).filter(|&n| n > 0) {
+            text.push_str(&format!(", and {more} more"));
+        }
+        text
+    }
+}
+
+/// Receives the results of the search. Its methods are called from search threads.
+pub trait Reporter: Send + Sync {
+    /// Whether lines and current moves are of interest. If not, the search saves the time to prepare them, which is a
+    /// large part of a search of fifty nodes.
+    fn wants_lines(&self) -> bool {
+        true
+    }
+    /// Called when a line was completed, or failed high or low.
+    fn line(&self, _line: &Line, _progress: &Progress) {}
+    /// Called when the search begins a root move, after the first 3 seconds of the search.
+    fn current_move(&self, _depth: i32, _m: Move, _number: usize) {}
+    /// A message for the user; printed on standard error by default.
+    fn message(&self, text: &str) {
+        eprintln!("{text}");
+    }
+    /// Called exactly once for each `go`, as the last call, when the search is over.
+    fn done(&self, outcome: &Outcome);
+}
+
+/// Reporter that ignores everything, for callers that need only the outcome.
+pub struct Silent;
+
+impl Reporter for Silent {
+    fn wants_lines(&self) -> bool {
+        false
+    }
+    fn message(&self, _text: &str) {}
+    fn done(&self, _outcome: &Outcome) {}
 }
 
 #[cfg(test)]

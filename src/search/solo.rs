@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::history::SharedHistories;
 use super::limits::{Limits, SearchOptions};
-use super::report::Silent;
 use super::request;
 use super::request::{SearchRequest, Signals};
+use super::score::Silent;
 use super::score::Value;
 use super::tt::TranspositionTable;
 use super::worker::Worker;

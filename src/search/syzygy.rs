@@ -16,7 +16,7 @@ use anyhow::{Result, bail};
 use shakmaty::Chess;
 use shakmaty_syzygy::{MaybeRounded, Metric, ProbeError, SyzygyError, Tablebase};
 
-use super::report::LoadedTables;
+use super::score::LoadedTables;
 use crate::board::Position;
 use crate::util::sync::Mutex;
 use crate::util::text::Shown as _;

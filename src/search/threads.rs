@@ -13,14 +13,14 @@ use crossbeam::channel::{Receiver, Sender, unbounded};
 
 use super::history::SharedHistories;
 use super::limits::{Limits, SearchOptions};
-use super::report::{Line, LoadedTables, Outcome, Progress, Reporter, Score, ScoreBound};
 use super::request::{RootMove, SearchRequest, Signals};
 use super::score::{INFINITE, Value};
+use super::score::{Line, LoadedTables, Outcome, Progress, Reporter, Score, ScoreBound};
 use super::syzygy::Syzygy;
 use super::tt::{NoMemory, TranspositionTable};
 use super::tt_file::SavedTable;
 use super::worker::{STACK_BYTES, WORKER_BYTES, Worker};
-use super::{params, request, root, score, time, tt, tt_file};
+use super::{limits, params, request, root, score, tt, tt_file};
 use crate::board::{Color, Move, Position};
 use crate::level::Level;
 use crate::nnue::Network;
@@ -66,7 +66,7 @@ impl ThreadPool {
         let mut request = SearchRequest::new(position, limits, options, self.table.clone(), reporter);
         request.previous_value = *self.shared.activity.last_value.lock();
         request.budget =
-            time::budget(&request.limits, &request.options, request.position.turn(), game_ply(&request.position));
+            limits::budget(&request.limits, &request.options, request.position.turn(), game_ply(&request.position));
         let level = request.options.level;
         if let Some(tables) = self.syzygy.as_ref().filter(|_| level.is_none()) {
             request.use_tablebases(tables.clone());

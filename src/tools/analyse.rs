@@ -16,7 +16,7 @@ use super::args::{EngineArgs, LimitArgs, SelectionArgs, Subject, positions_help}
 use super::variation::{fitted, numbered, san_moves, score};
 use crate::board::{CastlingMode, Move, Position};
 use crate::game::ending::{Cause, Ending, cut_at_end};
-use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
+use crate::search::score::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 use crate::search::{Controller, Limits, SearchOptions, ThreadPool};
 use crate::util::atomic::AtomicFile;
 use crate::util::console::{Interrupt, Interrupted, stdout_columns};

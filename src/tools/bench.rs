@@ -17,7 +17,7 @@ use crate::nnue::Network;
 use crate::notation::epd::{EpdRecord, is_blank};
 use crate::notation::position_from_fen;
 use crate::search::limits::Limits;
-use crate::search::report::Silent;
+use crate::search::score::Silent;
 use crate::search::{SearchOptions, ThreadPool};
 use crate::util::encoding::read_text;
 use crate::util::quantity::nodes_per_second;

@@ -14,7 +14,7 @@ use crate::board::openings::Openings;
 use crate::board::{CastlingMode, Position};
 use crate::nnue::Network;
 use crate::search::limits::Limits;
-use crate::search::report::{Score, Silent};
+use crate::search::score::{Score, Silent};
 use crate::search::{SearchOptions, ThreadPool};
 use crate::util::rng::SplitMix64;
 

@@ -1,7 +1,7 @@
 //! Formatting of variations and scores for people.
 
 use crate::board::{Color, Move, Position};
-use crate::search::report::{Score, ScoreBound};
+use crate::search::score::{Score, ScoreBound};
 
 /// Returns the moves of a variation in SAN, without numbers.
 pub(crate) fn san_moves(position: &Position, moves: &[Move]) -> Vec<String> {

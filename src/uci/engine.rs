@@ -17,7 +17,7 @@ use super::{go, non_uci, options, output, player};
 use crate::board::Position;
 use crate::book::Book;
 use crate::nnue::Network;
-use crate::search::report::LoadedTables;
+use crate::search::score::LoadedTables;
 use crate::search::tt::NoMemory;
 use crate::search::{Limits, ThreadPool};
 use crate::tools;

@@ -14,7 +14,7 @@ use std::{io, thread};
 use anyhow::{Context, Result, bail};
 use crossbeam::channel::{Receiver, Sender, bounded, unbounded};
 
-use crate::search::report::{Line, Progress, Score, ScoreBound};
+use crate::search::score::{Line, Progress, Score, ScoreBound};
 use crate::util::claim::is_read_only;
 use crate::util::console::use_colour;
 use crate::util::identity::Kind;

@@ -12,7 +12,7 @@ use super::output;
 use super::output::{Audience, Output};
 use super::reader::{Mailbox, Message};
 use crate::board::{Move, Position};
-use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
+use crate::search::score::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 use crate::util::quantity::nodes_per_second;
 use crate::util::sync::Mutex;
 

@@ -1,9 +1,9 @@
 //! Files of any size as an endless sequence of records in random order, in bounded memory.
 //!
-//! * [`plan`]: division of files into chunks, some of which are held out; [`chunk`]: decoding of a chunk
-//! * [`load`]: random orders that need no memory, and loader threads that deliver chunks, in another order every epoch
-//! * [`window`]: the shuffle buffer, a large table of records that are presented in random order. The next record of
-//!   the loader threads replaces each presented record at once, so that one table is enough
+//! * [`chunk`]: division of files into chunks, some of which are held out, and decoding of a chunk
+//! * [`window`]: random orders that need no memory; loader threads that deliver chunks, in another order every epoch;
+//!   the shuffle buffer, a large table of records that are presented in random order. The next record of the loader
+//!   threads replaces each presented record at once, so that one table is enough
 //!
 //! The sequence depends only on the files, the options and the seed, not on threads or timing. To resume, a
 //! [`Bookmark`] of a few numbers is enough: the window is filled again.
@@ -12,8 +12,6 @@
 //! million positions, the 300 positions of a game are spread over 600 batches of 16,384.
 
 mod chunk;
-mod load;
-mod plan;
 mod window;
 
 use std::path::PathBuf;
@@ -23,8 +21,8 @@ use anyhow::{Result, ensure};
 
 use crate::data::entry::Filter;
 use crate::data::entry::Record;
-use load::Feed;
-use plan::Plan;
+use chunk::Plan;
+use window::Feed;
 use window::Window;
 
 pub use window::Bookmark;

@@ -18,7 +18,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::bin::fill;
 use super::entry::Entry;
-use super::packed::PackedBoard;
+use super::entry::PackedBoard;
 use crate::board::Position;
 use crate::util::identity::Kind;
 pub use sample::PackedMove;

@@ -5,7 +5,7 @@ use shakmaty::{Bitboard, Color, Square};
 
 use crate::board::attacks;
 use crate::data::entry::Entry;
-use crate::data::packed::{MAX_PIECES, PackedBoard};
+use crate::data::entry::{MAX_PIECES, PackedBoard};
 
 /// Number of low bits of the number of moves to undo that are written unencoded.
 const POP_BITS: u32 = 1;

@@ -38,6 +38,7 @@ pub enum AttackInputs {
 const ROLES: usize = 6;
 /// Number of kinds of attackers: the own roles from pawn to king, then the other side's.
 const KINDS: usize = 2 * ROLES;
+/// Number of squares.
 const SQUARES: usize = 64;
 
 impl AttackInputs {
@@ -60,7 +61,7 @@ impl AttackInputs {
         }
     }
 
-    /// The kinds of attacks that activate a row.
+    /// The attacks that activate a row.
     pub(crate) const fn kinds(self) -> AttackKinds {
         match self {
             Self::None => AttackKinds::NONE,
@@ -78,6 +79,12 @@ impl AttackInputs {
         if self != Self::None {
             attacks_of(board, self.kinds(), |attack| each(perspectives.map(|view| view.row(attack))));
         }
+    }
+}
+
+impl fmt::Display for AttackInputs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 
@@ -105,13 +112,7 @@ pub(crate) fn changes<const N: usize>(
     }
 }
 
-impl fmt::Display for AttackInputs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// The orientation of squares and colours for a perspective, as a mask for the bits of an attack.
+/// The orientation of squares and colours for a perspective: a mask that is combined with the bits of an attack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AttackView(u32);
 
@@ -131,12 +132,13 @@ impl AttackView {
     }
 }
 
-/// The row of the square a1, by both oriented pieces' codes, with the attacker's in the lower four bits.
+/// The row of an attack on the square a1, by the codes of both pieces: the attacker's in the lower four bits, the
+/// attacked piece's in the upper four.
 static FIRST_ROWS: [u16; 256] = {
     let mut rows = [0; 256];
     let mut pieces = 0;
     while pieces < 256 {
-        // A code is twice the role, plus 1 for the other side.
+        // A code is twice the role, plus 1 for a piece of the other side.
         let (attacker, attacked) = (pieces & 15, pieces >> 4);
         if attacker < KINDS && attacked < KINDS {
             let kind = attacker % 2 * ROLES + attacker / 2;

@@ -1,7 +1,7 @@
 //! The abstract instructions of a vector kernel, [`Isa`], and the parts of dense layers written for them.
 //!
 //! All functions here are `#[inline(always)]` and have no target features. They are inlined into functions that enable
-//! the features ([`compiled`](super::compiled)), because the instructions are available only there. No function passes
+//! the features ([`vector`](super::vector)), because the instructions are available only there. No function passes
 //! a closure that executes instructions: it would be compiled without them unless the compiler inlined it.
 
 use std::mem::MaybeUninit;

@@ -3,8 +3,8 @@
 use std::arch::aarch64::*;
 use std::marker::PhantomData;
 
-use super::compiled::compiled_for;
 use super::generic::{Isa, instructions};
+use super::vector::compiled_for;
 
 /// The byte dot product, which is the only difference between the two kernels.
 trait Dot {

@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::compiled::compiled_for;
 use super::generic::{Isa, instructions};
+use super::vector::compiled_for;
 
 /// The instructions of this kernel.
 struct Sse41;

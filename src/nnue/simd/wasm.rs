@@ -3,8 +3,8 @@
 
 use std::arch::wasm32::*;
 
-use super::compiled::compiled_for;
 use super::generic::Isa;
+use super::vector::compiled_for;
 
 /// The instructions of this kernel.
 struct Simd128;

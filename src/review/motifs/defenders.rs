@@ -5,7 +5,7 @@ use crate::board::attacks::king_attacks;
 use crate::board::{Bitboard, Color, Move, Position, Role, Square, value_as_target};
 use crate::review::mark::winning;
 use crate::review::material::Balance;
-use crate::search::report::Score;
+use crate::search::score::Score;
 
 /// Minimum gain in centipawns, by static exchange, that counts as a win of material.
 const WINS: i32 = 100;

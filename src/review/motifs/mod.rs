@@ -272,7 +272,7 @@ mod tests {
     use super::*;
     use crate::board::{Move, Position};
     use crate::review::analyst::tests::position;
-    use crate::search::report::Score;
+    use crate::search::score::Score;
 
     /// A line of a table.
     struct Case<'a> {

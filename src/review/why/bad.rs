@@ -10,7 +10,7 @@ use crate::review::features::{Feature, attack, harms, promotion};
 use crate::review::mark::opposite;
 use crate::review::material::{Swing, explains, list, swing};
 use crate::review::motifs::{Kind, Motif, Walk};
-use crate::search::report::Score;
+use crate::search::score::Score;
 
 /// Kinds of sentences that state the standing after the move.
 const REFUTES: [&str; 3] = ["refutation", "no_single_reason", "draws"];

@@ -10,7 +10,7 @@ use crate::review::features::{Feature, purposes, queen_trade};
 use crate::review::mark::{MISTAKE, opposite, winning};
 use crate::review::material::{Swing, explains, list};
 use crate::review::motifs::{Kind, Walk, role_name, sacrifice};
-use crate::search::report::Score;
+use crate::search::score::Score;
 
 /// Maximum difference in centipawns between two moves that are about equally good.
 const EVEN: i32 = 20;

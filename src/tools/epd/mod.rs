@@ -14,7 +14,7 @@ use crate::notation::epd::{EpdRecord, is_blank};
 use crate::notation::moves::without_number;
 use crate::notation::position_from_fen;
 use crate::search::SearchOptions;
-use crate::search::report::{Line, Outcome, Progress, Reporter, Score};
+use crate::search::score::{Line, Outcome, Progress, Reporter, Score};
 use crate::util::encoding::read_text;
 use crate::util::identity::check_distinct;
 use crate::util::quantity::counted;

@@ -27,7 +27,7 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use super::step::loss::Loss;
+use super::step::layers::Loss;
 use super::step::optimiser::OptimiserSettings;
 use super::step::{Parameters, Stepper};
 use crate::gpu::CardChoice;

@@ -1,4 +1,5 @@
-//! `zoothera gpu`: comparison of a card's gradient with the processor's, and its speed.
+//! `zoothera gpu`: a list of the cards, and the test of one: its gradient and its labels against the processor's, and
+//! its speed.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -16,11 +17,10 @@ use crate::nnue::{AccumulatorStack, Architecture, Board, Network};
 use crate::train::model::Model;
 use crate::train::model::shapes::Rounding;
 use crate::train::samples::Sample;
-use crate::train::samples::active::positions;
-use crate::train::step::loss::{Loss, LossKind};
+use crate::train::samples::positions;
+use crate::train::step::layers::{Loss, LossKind};
 use crate::train::step::optimiser::{Moments, Optimiser, OptimiserSettings};
-use crate::train::step::{Parameters, Stepper};
-use crate::train::step::{Trainer, TrainerSize};
+use crate::train::step::{Parameters, Stepper, Trainer, TrainerSize};
 use crate::util::rng::SplitMix64;
 
 /// Largest relative difference of a gradient between card and processor.
@@ -173,7 +173,7 @@ pub fn label_speed(card: &Card, batch: usize, time: Duration) -> Result<f64> {
     Ok((count + packed.len()) as f64 / started.elapsed().as_secs_f64())
 }
 
-// `zoothera gpu`: lists the cards and tests one.
+// The command.
 
 /// Positions per step of the speed test on a software device.
 const SOFTWARE_BATCH: usize = 1024;

@@ -11,7 +11,7 @@ use crate::train::model::rows::RowLayout;
 use crate::train::model::shapes::{HIDDEN, SKIP, UNITS, list};
 use crate::train::model::shapes::{Rounding, Scales};
 use crate::train::samples::Sample;
-use crate::train::step::loss::{Loss, LossKind};
+use crate::train::step::layers::{Loss, LossKind};
 use crate::train::step::optimiser::{OptimiserSettings, adam_step};
 
 /// Slots of a tile; each layer stack starts at a multiple of this number.

@@ -14,7 +14,7 @@ use crate::train::model::Model;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::shapes::Rounding;
 use crate::train::samples::Sample;
-use crate::train::step::loss::Loss;
+use crate::train::step::layers::Loss;
 use crate::train::step::optimiser::{Moments, OptimiserSettings};
 use crate::train::step::{Parameters, ParametersRef, Stepper};
 

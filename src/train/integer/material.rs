@@ -27,7 +27,7 @@ const COLUMN: usize = 64;
 /// Half of the range of a column, in engine units.
 const HALF_SPAN: i32 = 64 * 127 / 2;
 
-/// Value in engine units of an own piece (0 pawn .. 4 queen) on a square from its own side's view.
+/// The value in engine units of a side's own piece (0 pawn to 4 queen) on a square, from that side's view.
 type Values = fn(role: usize, square: usize) -> i16;
 
 /// Returns the material net as a `.nnue` file, with piece-square values if `squares`.
@@ -72,8 +72,8 @@ fn layers(l1: usize) -> Head {
     ])
 }
 
-/// Value of a feature row for the perspective, for any king square: positive for own pieces, negative for the
-/// opponent's.
+/// Value of a piece on a square, by its row without the king, for one perspective: positive for own pieces, negative
+/// for the opponent's.
 fn row_value(values: Values, piece_row: usize) -> i16 {
     let (kind, square) = (piece_row / 64, piece_row % 64);
     if kind % 2 == 0 { values(kind / 2, square) } else { -values(kind / 2, square ^ 63) }
@@ -116,7 +116,7 @@ fn pawn_centre(centre_file: i16, rank: usize) -> i16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::samples::active::record_of;
+    use crate::train::samples::record_of;
     use crate::util::rng::SplitMix64;
     use shakmaty::{Board, Chess, Color, Position, Role};
 

@@ -3,10 +3,9 @@
 mod calibrate;
 mod material;
 mod quantise;
-mod report;
 
+pub(super) use calibrate::ExportReport;
 pub(crate) use material::material_net;
 #[cfg(test)]
 pub(super) use quantise::quantise;
 pub(super) use quantise::{export, unfold};
-pub(super) use report::ExportReport;

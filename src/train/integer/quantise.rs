@@ -252,12 +252,12 @@ mod tests {
     use super::{quantise, *};
     use crate::data::Record;
     use crate::nnue::{AccumulatorStack, Activation, Features};
+    use crate::train::integer::calibrate::ExportReport;
     use crate::train::integer::material::material_net;
-    use crate::train::integer::report::ExportReport;
     use crate::train::model::rows::uniform;
     use crate::train::model::shapes;
-    use crate::train::samples::active::record_of;
-    use crate::train::step::loss::Loss;
+    use crate::train::samples::record_of;
+    use crate::train::step::layers::Loss;
     use crate::util::rng::SplitMix64;
     use shakmaty::{Chess, Color, Position, Square};
     use std::sync::Arc;

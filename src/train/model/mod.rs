@@ -12,7 +12,7 @@ use crate::data::Record;
 use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture};
-use crate::train::samples::active::ActiveRows;
+use crate::train::samples::ActiveRows;
 use crate::util::rng::SplitMix64;
 use dense::DenseParameters;
 use rows::{RowLayout, Table};
@@ -240,7 +240,7 @@ impl Average {
 mod tests {
     use super::*;
     use crate::nnue::Architecture;
-    use crate::train::samples::active::positions;
+    use crate::train::samples::positions;
     use crate::util::rng::SplitMix64;
 
     #[test]

@@ -199,7 +199,7 @@ pub fn psqt_initial(architecture: Architecture) -> Vec<f32> {
 mod tests {
     use super::*;
     use crate::train::model::{Model, shapes};
-    use crate::train::samples::active::record_of;
+    use crate::train::samples::record_of;
     use crate::util::rng::SplitMix64;
 
     #[test]

@@ -12,7 +12,7 @@ use super::shape::{KingBuckets, Layers, Preset};
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture, Features};
 use crate::train::model::shapes;
-use crate::train::step::loss::{Loss, LossKind};
+use crate::train::step::layers::{Loss, LossKind};
 use crate::util::encoding::read_text;
 use crate::util::quantity::in_digits;
 use crate::util::text::Shown as _;

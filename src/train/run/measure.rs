@@ -14,7 +14,7 @@ use crate::nnue::{Board, Network};
 use crate::train::model::Model;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::shapes::UNITS;
-use crate::train::step::loss::{Loss, LossKind};
+use crate::train::step::layers::{Loss, LossKind};
 use crate::util::text::Shown as _;
 use crate::util::{cores, sync};
 

@@ -4,7 +4,6 @@ mod architecture;
 mod checkpoint;
 pub(crate) mod config;
 mod display;
-pub(crate) mod events;
 pub(crate) mod measure;
 pub(crate) mod outputs;
 pub(crate) mod plot;

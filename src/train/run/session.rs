@@ -20,7 +20,7 @@ use crate::train::integer::{ExportReport, export, unfold};
 use crate::train::model::Model;
 use crate::train::samples::{Batch, Batches};
 use crate::train::step::Stepper;
-use crate::train::step::loss::Loss;
+use crate::train::step::layers::Loss;
 use crate::train::step::optimiser::Moments;
 use crate::train::step::trainer_bytes;
 use crate::util::atomic::resolve;
@@ -533,7 +533,7 @@ fn read_initial(path: &Path, configured: Architecture, config: &Config) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::samples::active::record_of;
+    use crate::train::samples::record_of;
 
     #[test]
     fn spread_selects_records_evenly() {

@@ -2,12 +2,12 @@
 //!
 //! A batch is divided into shards, one per thread ([`Shard`]). The active rows of the transformer are indexed
 //! ([`row_index`]). [`layers`] copies them from the model, together with all other parameters of the passes, and runs
-//! the forward and backward passes with the kernels in [`simd`]. [`loss`] compares outputs with labels, [`transformer`]
-//! adds the piece-square values and sums the transformer's gradient, and [`optimiser`] updates the parameters.
+//! the forward and backward passes with the kernels in [`simd`], with the loss ([`layers::Loss`]) between them.
+//! [`transformer`] adds the piece-square values and sums the transformer's gradient, and [`optimiser`] updates the
+//! parameters.
 //! [`Stepper`] is the interface that other devices implement too.
 
-mod layers;
-pub(super) mod loss;
+pub(super) mod layers;
 pub(super) mod optimiser;
 mod row_index;
 mod simd;
@@ -26,13 +26,13 @@ use crate::train::model::rows::RowLayout;
 use crate::train::model::shapes::Rounding;
 use crate::train::model::{Average, Model};
 use crate::train::samples::Sample;
-use crate::train::samples::active::{ActiveRows, king_buckets};
+use crate::train::samples::{ActiveRows, king_buckets};
 use crate::util::sync;
+use layers::Loss;
 use layers::{Buffers, Gradient, Snapshot, StepContext};
-use loss::Loss;
 use optimiser::{Moments, Optimiser};
-use row_index::{GROUP, RowIndex};
-use simd::Kernels;
+use row_index::RowIndex;
+use simd::{GROUP, Kernels};
 use transformer::{PackedDeltas, PsqtRows, TransformerGradient};
 
 /// Size of a trainer.

@@ -3,8 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::row_index::COLUMNS;
-use super::simd::{AdamStep, Kernels};
+use super::simd::{AdamStep, COLUMNS, Kernels};
 use super::transformer::TransformerGradient;
 use crate::nnue::Architecture;
 use crate::train::model::dense::{DenseParameters, WEIGHTS};

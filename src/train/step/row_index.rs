@@ -1,4 +1,5 @@
-//! Index of the accumulators that use each row of the transformer. It makes the optimiser's step sparse.
+//! Index of the accumulators that use each row of the transformer. The gradient of a row is the sum over its users, so
+//! that rows without users cost nothing.
 //!
 //! Accumulators whose king is in the same bucket use the same few hundred rows. They are numbered one bucket after the
 //! other, and indexed in chunks: the deltas of a chunk and the gradient of the bucket's rows, a block of columns at a
@@ -7,15 +8,11 @@
 //! The rows of attack inputs do not depend on the king, but are indexed in the same chunks. A chunk uses only a part of
 //! these rows, so the index lists the rows in use.
 
-use std::ops::{Deref, DerefMut, Range};
-
-use bytemuck::{Pod, Zeroable};
+use std::ops::Range;
 
 use crate::nnue::Architecture;
 use crate::nnue::features::FeatureSet;
-use crate::train::model::shapes::HIDDEN;
-use crate::train::samples::active::{Active, ActiveRows};
-use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
+use crate::train::samples::{Active, ActiveRows};
 
 /// Maximum number of accumulators in a chunk.
 const CHUNK: usize = 1024;
@@ -223,89 +220,11 @@ impl AttackIndex {
     }
 }
 
-// Array types of a step's kernels.
-
-/// Number of positions processed together.
-pub const GROUP: usize = 8;
-
-/// A cache line of floats.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(64))]
-struct Line([f32; LANES]);
-
-/// Numbers aligned for the kernels' vectors; a whole number of cache lines.
-pub struct Aligned(Zeroed<Line>);
-
-impl Aligned {
-    /// Returns zeros.
-    pub fn zeros(len: usize) -> Self {
-        assert!(len.is_multiple_of(LANES));
-        Self(zeroed_slice_or_abort(len / LANES))
-    }
-}
-
-impl Deref for Aligned {
-    type Target = [f32];
-    #[inline]
-    fn deref(&self) -> &[f32] {
-        bytemuck::cast_slice(&self.0)
-    }
-}
-
-impl DerefMut for Aligned {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut [f32] {
-        bytemuck::cast_slice_mut(&mut self.0)
-    }
-}
-
-/// Weights or gradient of the first layer for sixteen inputs, one row per output, for the backward pass. A row is a
-/// cache line.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub struct Tile(pub [[f32; LANES]; HIDDEN]);
-/// One number per unit of a hidden layer.
-pub type Hidden = [f32; HIDDEN];
-
-/// Columns of the transformer whose gradient is summed at a time.
-pub const COLUMNS: usize = 128;
-/// Columns that [`PackedColumns`] interleaves: their words fill a register.
-pub const INTERLEAVED: usize = 2 * LANES;
-
-/// An accumulator's deltas for a block of columns, in bfloat16. Of each [`INTERLEAVED`] columns, the first half is in
-/// the lower halves of the words, and the second half in the upper halves. Two numbers then become floats by a shift
-/// and a mask.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub struct PackedColumns(pub [u32; COLUMNS / 2]);
-
-impl PackedColumns {
-    /// Deltas of zero.
-    pub const ZERO: Self = Self([0; COLUMNS / 2]);
-}
-
-/// Number of inputs in a tile.
-pub const LANES: usize = 16;
-
-impl Tile {
-    /// A tile of zeros.
-    pub const ZERO: Self = Self([[0.0; LANES]; HIDDEN]);
-
-    /// Returns the number of tiles of a first layer with `inputs` inputs.
-    pub const fn count(inputs: usize) -> usize {
-        inputs / LANES
-    }
-}
-
-/// Scale of a fixed-point row: 32 times finer than the exported net, with a range of ±8. Half of that range reduces
-/// accuracy (`docs/experiments.md`).
-pub const FIXED_ONE: f32 = 4064.0;
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::train::model::shapes;
-    use crate::train::samples::active::positions;
+    use crate::train::samples::positions;
 
     #[test]
     fn chunks_list_users_of_every_row() {

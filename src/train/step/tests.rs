@@ -11,7 +11,7 @@ use crate::train::integer::ExportReport;
 use crate::train::model::dense::WEIGHTS;
 use crate::train::model::rows::RowLayout;
 use crate::train::model::shapes;
-use crate::train::samples::active::positions;
+use crate::train::samples::positions;
 use crate::util::rng::SplitMix64;
 
 const SETTINGS: OptimiserSettings = OptimiserSettings {

@@ -6,12 +6,12 @@
 
 use rayon::prelude::*;
 
-use super::row_index::{COLUMNS, PackedColumns, RowIndex};
-use super::simd::Kernels;
+use super::row_index::RowIndex;
+use super::simd::{COLUMNS, Kernels, PackedColumns};
 use crate::nnue::Architecture;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::rows::{ActiveRow, RowLayout};
-use crate::train::samples::active::Active;
+use crate::train::samples::Active;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// The deltas of a shard's accumulators, in bfloat16.
