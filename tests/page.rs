@@ -51,7 +51,7 @@ fn page_shows_remarks_clocks_and_times_of_the_file() {
         "title=\"Last book move\"",
         "<main>",
         "Nf6??: knight f6, blunder",
-        "3... Nf6?? decided the game: White's winning chances rose from",
+        "3...Nf6?? decided the game: White's winning chances rose from",
         "<h2>2 games</h2>",
         "href=\"#game=2&amp;ply=0\"",
         "Engine line (",

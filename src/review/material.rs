@@ -195,6 +195,15 @@ pub(crate) fn list(parts: &[String]) -> String {
 /// Material that a line wins for `color`; `None` if the line does not become quiet within the horizon. Among equal
 /// results the earliest counts.
 pub(crate) fn swing(start: &Position, line: &[Move], color: Color) -> Option<Swing> {
+    swing_until(start, line, color, is_at_rest)
+}
+
+/// The same, but single pawns may hang where the line ends.
+pub(crate) fn rough_swing(start: &Position, line: &[Move], color: Color) -> Option<Swing> {
+    swing_until(start, line, color, is_nearly_at_rest)
+}
+
+fn swing_until(start: &Position, line: &[Move], color: Color, is_quiet: fn(&Position) -> bool) -> Option<Swing> {
     let before = Balance::of(start, color);
     let mut position = start.clone();
     let mut found: Option<Swing> = None;
@@ -207,7 +216,7 @@ pub(crate) fn swing(start: &Position, line: &[Move], color: Color) -> Option<Swi
             promoted.add(m.to());
         }
         position.do_move(m);
-        if !is_at_rest(&position) {
+        if !is_quiet(&position) {
             continue;
         }
         let change = Balance::of(&position, color).since(before);
@@ -266,7 +275,17 @@ fn first_minor(start: &Position, line: &[Move], winner: Color) -> Option<Role> {
 
 /// Whether the position is quiet: no check, no winning capture, no promotion.
 pub(crate) fn is_at_rest(position: &Position) -> bool {
-    let wins = |m: &Move| m.promotion().is_some() || position.is_capture(*m) && position.see_ge(*m, 100);
+    is_quiet(position, 100)
+}
+
+/// The same, but captures may win a pawn.
+pub(crate) fn is_nearly_at_rest(position: &Position) -> bool {
+    is_quiet(position, 150)
+}
+
+/// Whether there is no check, no promotion, and no capture that wins this many centipawns.
+fn is_quiet(position: &Position, least: i32) -> bool {
+    let wins = |m: &Move| m.promotion().is_some() || position.is_capture(*m) && position.see_ge(*m, least);
     !position.in_check() && !position.legal_moves().iter().any(wins)
 }
 

@@ -248,7 +248,8 @@ fn link(review: &Review) -> Option<(&str, &str)> {
 /// The event's tags, the ending and the opening.
 fn about(review: &Review) -> String {
     let tags = ["Event", "Site", "Date", "TimeControl", "Termination"];
-    let is_text = |value: &&str| *value != "-" && !value.starts_with("http");
+    // A normal ending is no news.
+    let is_text = |value: &&str| *value != "-" && !value.starts_with("http") && !value.eq_ignore_ascii_case("normal");
     let known = tags.iter().filter_map(|tag| review.tag(tag)).filter(is_text);
     let mut parts: Vec<String> = known.map(|value| value.trim_end_matches(".??").to_owned()).collect();
     if let Some(opening) = &review.opening {
@@ -274,7 +275,8 @@ fn footer() -> Markup {
                 (sample(Mark::Inaccuracy, " loses 5 points of chance, "))
                 (sample(Mark::Mistake, " 10 points, "))
                 (sample(Mark::Blunder, " 15 points; "))
-                (sample(Mark::Only, " is an only move that was found. "))
+                (sample(Mark::Only, " is an only move that was found, "))
+                (sample(Mark::Sacrifice, " a sound sacrifice. "))
                 "Average loss is in these points too. A grey mark in a frame, such as " span.glyph { "!?" }
                 ", comes from the file, and so do texts with a bar on their left."
             }

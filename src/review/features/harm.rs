@@ -434,15 +434,18 @@ pub(super) fn king_attack(start: &Position, played: &[Move], best: &[Move], us: 
     let enough = now.attackers.count() >= ATTACKERS[usize::from(checks > 0)];
     let grows =
         now.attackers.count() > then.attackers.count() || now.weak.count() > then.weak.count() || checks > best_checks;
-    let hits = |square: &Square| {
-        let piece = end.piece_at(*square);
-        piece.is_some_and(|piece| (attacks(*square, piece, end.occupied()) & now.weak).any())
+    let hits = |square: Square, targets: Bitboard| {
+        let piece = end.piece_at(square);
+        piece.is_some_and(|piece| (attacks(square, piece, end.occupied()) & targets).any())
     };
-    let hitting: Bitboard = now.attackers.into_iter().filter(hits).collect();
+    let hitting: Bitboard = now.attackers.into_iter().filter(|square| hits(*square, now.weak)).collect();
+    // The opponent protects his own men and attacks the other squares, which are named if all his pieces attack one.
+    let free = now.weak & !end.by_color(!us);
+    let named = if hitting.into_iter().all(|square| hits(square, free)) { free } else { now.weak };
     (strong && enough && grows && hitting.more_than_one()).then(|| {
         let man = |square| Some(Man { role: end.role_at(square)?, square });
         let men = std::iter::once(now.king).chain(hitting).filter_map(man).collect();
-        Feature { kind: FeatureKind::KingAttack, men, squares: now.weak.into_iter().collect() }
+        Feature { kind: FeatureKind::KingAttack, men, squares: named.into_iter().collect() }
     })
 }
 

@@ -79,6 +79,12 @@ impl FeatureKind {
             _ => i32::MAX,
         }
     }
+
+    /// Whether the change concerns a passed pawn, or an ending of pawns only.
+    pub(crate) fn concerns_passers(self) -> bool {
+        use FeatureKind::{KeepsPasser, LosesPasser, PassedPawn, PasserAdvances, PawnEnding, Promotes};
+        matches!(self, KeepsPasser | LosesPasser | PassedPawn | PasserAdvances | PawnEnding | Promotes)
+    }
 }
 
 /// A fact that holds at the end of a line.

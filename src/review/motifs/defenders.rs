@@ -4,7 +4,7 @@ use super::{Kind, Man, Motif, Walk, attackers, can_capture, man, reach};
 use crate::board::attacks::king_attacks;
 use crate::board::{Bitboard, Color, Move, Position, Role, Square, value_as_target};
 use crate::review::mark::winning;
-use crate::review::material::Balance;
+use crate::review::material::{Balance, is_most};
 use crate::search::score::Score;
 
 /// Minimum gain in centipawns, by static exchange, that counts as a win of material.
@@ -73,7 +73,7 @@ fn is_captured(walk: &Walk, ply: usize, target: Man) -> bool {
 }
 
 /// A piece recaptures and thereby abandons another task: a piece that it protected is captured for good, or a square
-/// that it guarded is used for mate.
+/// that it guarded is used for mate. That piece must be most of what the line wins: otherwise something else wins it.
 pub(super) fn overloaded(walk: &Walk) -> Option<Motif> {
     if !walk.wins() {
         return None;
@@ -89,6 +89,10 @@ pub(super) fn overloaded(walk: &Walk) -> Option<Motif> {
             return None;
         }
         let targets = vec![first, second_task(walk, ply + 2)?];
+        let won = walk.swing.map_or(0, |swing| swing.points);
+        if targets[1].role != Role::King && !is_most(value_as_target(targets[1].role), won) {
+            return None;
+        }
         Some(Motif { kind: Kind::OverloadedDefender, ply, piece: defender, targets })
     })
 }

@@ -83,10 +83,12 @@ const MOST: usize = 5;
 const FEWEST: usize = 3;
 /// Winning chance in percent above which a side is winning.
 const WINNING: f64 = 70.0;
-/// Minimum number of points of winning chance that the winner gains with a decisive move.
-const DECIDES: f64 = 5.0;
+/// Minimum number of points of winning chance that the winner gains with a decisive move: those of a mistake.
+const DECIDES: f64 = 10.0;
 /// Maximum number of plies between two oversights that count as one repeated oversight.
 const NEAR: usize = 12;
+/// Largest number of sentences on repeated oversights.
+const REPEATED: usize = 3;
 /// Points of winning chance that a one-sided game may lose on the way.
 const BALANCED: f64 = 60.0;
 
@@ -140,21 +142,38 @@ pub(super) fn what_decided(shown: &Shown) -> Option<String> {
     let Some(before) = chances.iter().rposition(|&chance| chance < WINNING) else {
         return Some(format!("{name} stood better from the first move to the last."));
     };
-    let Some(decisive) = moves.get(before) else {
+    let Some(last_step) = moves.get(before) else {
         return Some(format!("{name} won; no move decided the game, whose last value is {end:.0} %."));
     };
-    let rise = format!("{name}'s winning chances rose from {:.0} to {:.0} %", chances[before], chances[before + 1]);
-    let text = decisive.numbered();
+    let step = decisive_step(&chances, before);
+    let [from, to] = [chances[step], chances[step + 1]];
+    let least = chances[step + 1..].iter().copied().fold(f64::INFINITY, f64::min);
+    let rise = format!("{name}'s winning chances rose from {from:.0} to {to:.0} %");
+    let stay = format!("never fell below {:.0} % again", least.floor());
+    let decisive = &moves[step];
+    let text = in_text(decisive);
     let is_winners = decisive.side == winner.fold_wb("white", "black");
     Some(match decisive.mark.filter(|mark| mark.is_bad()) {
-        Some(mark) if !is_winners => {
-            format!("{text}{} decided the game: {rise} and stayed above {WINNING:.0} %.", mark.glyph())
-        }
-        _ if chances[before + 1] - chances[before] < DECIDES => {
+        _ if to - from < DECIDES => {
+            let text = in_text(last_step);
             format!("No single move decided the game: from {text} on {name}'s chances stayed above {WINNING:.0} %.")
         }
-        _ => format!("From {text} on {name} was winning: {rise} and stayed above {WINNING:.0} %."),
+        Some(mark) if !is_winners => format!("{text}{} decided the game: {rise} and {stay}.", mark.glyph()),
+        _ => format!("{text} decided the game: {rise} and {stay}."),
     })
+}
+
+/// The ply with the largest gain for the winner, from the last one at which he did not stand better to the last one at
+/// which he was not winning (`before`).
+fn decisive_step(chances: &[f64], before: usize) -> usize {
+    let start = chances[..=before].iter().rposition(|&chance| chance < 50.0).unwrap_or(0);
+    let rise = |&ply: &usize| chances[ply + 1] - chances[ply];
+    (start..=before).max_by(|a, b| rise(a).total_cmp(&rise(b))).unwrap_or(before)
+}
+
+/// A move as the reasons write it: `12.e4`, `12...e5`.
+fn in_text(played: &PlayedMove) -> String {
+    format!("{}{}{}", played.number, played.dots(), played.san)
 }
 
 fn other(color: Color) -> &'static str {
@@ -168,12 +187,12 @@ fn without_winner(white: &[f64], moves: &[PlayedMove]) -> String {
         return format!("Neither side's winning chances ever rose above {BALANCED:.0} %.");
     };
     let (name, best) = if white[ply] > 50.0 { ("White", white[ply]) } else { ("Black", 100.0 - white[ply]) };
-    let after = moves[ply - 1].numbered();
+    let after = in_text(&moves[ply - 1]);
     let lost = moves.get(ply).filter(|played| played.mark >= Some(Mark::Inaccuracy));
     match lost {
         Some(played) => {
             let mark = played.mark.map_or("", Mark::glyph);
-            format!("{name} stood best after {after} ({best:.0} %); {}{mark} gave that away.", played.numbered())
+            format!("{name} stood best after {after} ({best:.0} %); {}{mark} gave that away.", in_text(played))
         }
         None => format!("{name} stood best after {after} ({best:.0} %) and could not win."),
     }
@@ -220,20 +239,28 @@ pub(super) fn repeated(shown: &Shown) -> Vec<String> {
         let Some(oversight) = oversight(shown, played) else {
             continue;
         };
+        if oversight.taken.is_none() && played.mark == Some(Mark::Inaccuracy) {
+            continue;
+        }
         let is_near = |moves: &[&PlayedMove]| moves.last().is_some_and(|last| played.ply - last.ply <= NEAR);
         match groups.iter_mut().find(|(known, moves)| *known == oversight && is_near(moves)) {
             Some((_, moves)) => moves.push(played),
             None => groups.push((oversight, vec![played])),
         }
     }
-    groups.retain(|(_, moves)| moves.len() > 1);
-    groups.iter().map(|(oversight, moves)| sentence(oversight, moves)).collect()
+    groups.retain(|(oversight, moves)| match oversight.taken {
+        Some(_) => moves.len() > 1,
+        // Two quiet moves to a square may have nothing else in common.
+        None => moves.len() > 2,
+    });
+    groups.sort_by_key(|(_, moves)| std::cmp::Reverse(moves.len()));
+    groups.iter().take(REPEATED).map(|(oversight, moves)| sentence(oversight, moves)).collect()
 }
 
 fn sentence(oversight: &Oversight, moves: &[&PlayedMove]) -> String {
     let name = oversight.side.fold_wb("White", "Black");
     let overlooked = overlooked(moves.len());
-    let places: Vec<String> = moves.iter().map(|played| played.numbered()).collect();
+    let places: Vec<String> = moves.iter().map(|played| in_text(played)).collect();
     let places = places.join(", ");
     let to = oversight.to;
     match (oversight.own, oversight.taken, oversight.role) {
@@ -244,19 +271,27 @@ fn sentence(oversight: &Oversight, moves: &[&PlayedMove]) -> String {
             format!("{name} {overlooked} that the {} on {to} hung: {places}.", role_name(taken))
         }
         (_, None, role) => {
-            let mover = role.map_or("piece", role_name);
-            format!("{name} {overlooked} a {mover} move to {to}: {places}.")
+            let letter = role.filter(|role| *role != Role::Pawn).map(|role| role.upper_char().to_string());
+            format!("{name} missed {}{to} {}: {places}.", letter.unwrap_or_default(), times(moves.len()))
         }
     }
 }
 
 /// `twice overlooked`, `overlooked four times`
 fn overlooked(count: usize) -> String {
-    const WORDS: [&str; 8] = ["three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     match count {
         2 => "twice overlooked".to_owned(),
-        3..=10 => format!("overlooked {} times", WORDS[count - 3]),
-        _ => format!("overlooked {count} times"),
+        _ => format!("overlooked {}", times(count)),
+    }
+}
+
+/// `twice`, `four times`
+fn times(count: usize) -> String {
+    const WORDS: [&str; 8] = ["three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    match count {
+        2 => "twice".to_owned(),
+        3..=10 => format!("{} times", WORDS[count - 3]),
+        _ => format!("{count} times"),
     }
 }
 
@@ -280,7 +315,8 @@ mod turning_tests {
     fn decisive_move_is_named_in_one_sentence() {
         let game = "[Result \"1-0\"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n";
         let text = with_shown(game, what_decided).expect("a sentence");
-        assert!(text.starts_with("3... Nf6?? decided the game: White's winning chances rose from "), "{text}");
+        assert!(text.starts_with("3...Nf6?? decided the game: White's winning chances rose from "), "{text}");
+        assert!(text.contains(" and never fell below "), "{text}");
         let wrong = game.replace("1-0", "0-1");
         let text = with_shown(&wrong, what_decided).expect("a sentence");
         assert!(text.starts_with("Black won although White stood better at the end ("), "{text}");
@@ -289,17 +325,31 @@ mod turning_tests {
     }
 
     #[test]
+    fn decisive_move_gains_most_after_the_winner_last_stood_worse() {
+        for (chances, step) in [
+            // The largest gain counts, not the one that passes 70 %.
+            (&[48.0, 49.0, 66.0, 65.0, 72.0, 90.0][..], 1),
+            (&[50.0, 96.0, 40.0, 60.0, 95.0], 3),
+            (&[30.0, 90.0, 40.0, 64.0, 80.0], 2),
+        ] {
+            let before = chances.iter().rposition(|&chance| chance < WINNING).expect("not winning all the time");
+            assert_eq!(decisive_step(chances, before), step, "{chances:?}");
+        }
+    }
+
+    #[test]
     fn repeated_oversight_is_said_once() {
         // The black queen stands on h5, where the knight could take it, for four moves.
         let game = "[FEN \"rnb1kbnr/pppp1ppp/8/4p2q/4P3/6N1/PPPP1PPP/RNBQKB1R w KQkq - 0 3\"]\n\n\
             3. a3 a6 4. b3 b6 5. c3 c6 6. d3 d6 *\n";
         let sentences = with_shown(game, repeated);
-        let white = "White overlooked four times that the queen on h5 could be taken: 3. a3, 4. b3, 5. c3, 6. d3.";
+        let white = "White overlooked four times that the queen on h5 could be taken: 3.a3, 4.b3, 5.c3, 6.d3.";
         assert!(sentences.iter().any(|text| text == white), "{sentences:?}");
         let points: Vec<usize> =
             with_shown(game, |shown| turning_points(shown).iter().map(|played| played.ply).collect());
         assert_eq!([2, 3, 12].map(overlooked), ["twice overlooked", "overlooked three times", "overlooked 12 times"]);
         assert!(points.len() <= MOST, "{points:?}");
+        assert!(sentences.len() <= REPEATED, "{sentences:?}");
         assert_eq!(points.iter().filter(|&ply| ply % 2 == 1).count(), 1, "{points:?}");
     }
 }

@@ -73,6 +73,7 @@ pub(super) fn tables(shown: &Shown) -> Markup {
                         th scope="col" { abbr title="mistakes" { "?" } }
                         th scope="col" { abbr title="blunders" { "??" } }
                         th scope="col" { abbr title="only moves" { "!" } }
+                        th scope="col" { abbr title="sound sacrifices" { "!!" } }
                     } }
                     @for (color, side) in sides { (rows(&player(review, color), side)) }
                 }
@@ -101,6 +102,7 @@ fn loss_row(name: &str, part: &PlaySummary, whole: bool) -> Markup {
             td { (number(part.accuracy, " %")) }
             td { (number(part.average_loss, "")) }
             td { (part.inaccuracies) } td { (part.mistakes) } td { (part.blunders) } td { (part.only_moves) }
+            td { (part.sacrifices) }
         }
     }
 }

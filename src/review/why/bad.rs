@@ -2,13 +2,13 @@
 
 use super::words::{Form, harm, line, motif_phrase, name, stands};
 use super::{Claim, Gain, Reason, ReasonWriter, SHOWN, is_complete, mate_for, motifs, rank, standing};
-use crate::board::Move;
+use crate::board::{Move, Position};
 use crate::game::ending::Cause;
 use crate::review::analyst;
 use crate::review::analyst::cut_at_end;
 use crate::review::features::{Feature, attack, harms, promotion};
 use crate::review::mark::opposite;
-use crate::review::material::{Swing, explains, list, swing};
+use crate::review::material::{Balance, Swing, explains, is_most, is_nearly_at_rest, list, rough_swing, swing};
 use crate::review::motifs::{Kind, Motif, Walk};
 use crate::search::score::Score;
 
@@ -20,6 +20,10 @@ const LONGEST_ATTACK: usize = 7;
 const LONGEST_RUN: usize = 9;
 /// Maximum loss in centipawns that an uneven trade explains, and that each pawn of a sacrifice explains.
 const TRADE: i32 = 300;
+/// Value of a piece in pawns.
+const PIECE: i32 = 3;
+/// Maximum number of plies, the move played included, until the line is quiet in which the reply captures a piece.
+const TAKEN_WITHIN: usize = 6;
 /// Maximum number of harms in a sentence.
 const HARMS: usize = 2;
 
@@ -225,19 +229,57 @@ impl ReasonWriter<'_> {
             let found = attack(position, &self.played[..=plies], self.best_line)?;
             Some(Changes { plies, features: vec![found], trade: None })
         });
+        // A new queen is not a piece that the other side has lost.
+        let promotes = |trade: &Swing| self.played[..trade.plies].iter().any(|m| m.promotion().is_some());
+        let trade = self.uneven_trade().or_else(|| self.sacrifice()).or_else(|| self.piece_lost_at_once());
+        let trade = trade.filter(|trade| !promotes(trade) && self.is_settled(trade.plies));
+        // A piece given at once explains more than the attack that follows, and a piece lost on the way more than the
+        // attack that it leaves.
+        let is_given = |attack: &Changes| trade.is_some_and(|trade| trade.plies <= attack.plies + 1);
+        let costs = |attack: &Changes| self.material_lost(attack.plies + 1) >= PIECE;
+        let attack = attack.filter(|attack| !is_given(attack) && !costs(attack));
         if let Some(changes) = attack.filter(|_| standing(rank(self.after)) <= -2) {
             return changes;
         }
-        // A new queen is not a piece that the other side has lost.
-        let promotes = |trade: &Swing| self.played[..trade.plies].iter().any(|m| m.promotion().is_some());
-        if let Some(trade) = self.uneven_trade().or_else(|| self.sacrifice()).filter(|trade| !promotes(trade)) {
+        if let Some(trade) = trade {
             return Changes { plies: trade.plies - 1, features: Vec::new(), trade: Some(trade) };
         }
         let runs = promotion(position, &self.played, self.best_line).filter(|(ply, _)| *ply <= LONGEST_RUN);
         if let Some((ply, found)) = runs.filter(|_| standing(rank(self.after)) <= -2) {
             return Changes { plies: ply, features: vec![found], trade: None };
         }
-        Changes { plies, features: harms(plies), trade: None }
+        let mut features = harms(plies);
+        // If material is lost too, smaller changes are not the reason. A pawn that is lost or passes may be both.
+        if self.material_lost(plies + 1) > 0 && self.is_settled(plies + 1) {
+            features.retain(|feature| feature.kind.concerns_passers());
+        }
+        Changes { plies, features, trade: None }
+    }
+
+    /// Pawns that the mover has lost after this number of plies of the line played.
+    fn material_lost(&self, plies: usize) -> i32 {
+        let points = |position: &Position| Balance::of(position, self.mover()).points();
+        points(&self.facts.position) - points(&self.after_plies(plies))
+    }
+
+    fn after_plies(&self, plies: usize) -> Position {
+        let mut position = self.facts.position.clone();
+        for &m in self.played.iter().take(plies) {
+            position.do_move(m);
+        }
+        position
+    }
+
+    /// Whether neither side wins more than a pawn by a capture after this number of plies of the line played: the side
+    /// to move can prevent what the other side attacks.
+    fn is_settled(&self, plies: usize) -> bool {
+        let position = self.after_plies(plies);
+        let prevents = |m: &Move| {
+            let mut next = position.recent();
+            next.do_move(*m);
+            is_nearly_at_rest(&next)
+        };
+        is_nearly_at_rest(&position) && position.legal_moves().iter().any(prevents)
     }
 
     /// A trade of the refutation that counts as even but favours the opponent, as the opponent's gain.
@@ -261,6 +303,20 @@ impl ReasonWriter<'_> {
         (self.loss() <= TRADE * found.points && found.plies <= LONGEST_RUN).then_some(found)
     }
 
+    /// A piece that the reply captures at once for something less, as the opponent's gain, if the line confirms it. The
+    /// proof of [`Self::loses_material`] fails where the material is partly won back.
+    fn piece_lost_at_once(&self) -> Option<Swing> {
+        let gain = |line: &[Move]| rough_swing(&self.facts.position, line, !self.mover());
+        let taken = self.facts.reached().captured(*self.played.get(1)?)?;
+        let is_main = |won: &Swing| won.points >= PIECE && won.roles()[0].first() == Some(&taken);
+        let ends = 2..=TAKEN_WITHIN.min(self.played.len());
+        let found =
+            ends.filter_map(|plies| gain(&self.played[..plies]).filter(|won| won.plies == plies)).find(is_main)?;
+        let [whole, kept] = [&self.played[..], self.best_line].map(|line| gain(line).map_or(0, |won| won.points));
+        let is_confirmed = is_most(whole, found.points) && !is_most(kept, found.points);
+        (is_confirmed && explains(found.points, self.loss())).then_some(found)
+    }
+
     /// A threat that the opponent had before the move, can carry out after it, and could not after the best move.
     pub(super) fn overlooks_threat(&self) -> Option<Reason> {
         let passed = self.facts.threat.as_ref()?;
@@ -282,7 +338,12 @@ impl ReasonWriter<'_> {
             None => self.kept.is_some_and(|kept| -kept.points < gain.points()),
         };
         (happens && met).then_some(())?;
-        let what = threat_words(passed, &gain);
+        // The sentence of the punishment has named the same gain.
+        let is_named = |lost: Swing| gain.won.is_some_and(|won| won.to_string() == lost.to_string());
+        let what = match self.loses_material().and(self.lost_by_force()) {
+            Some(lost) if is_named(lost) => "this".to_owned(),
+            _ => threat_words(passed, &gain),
+        };
         let text = format!("{} was already threatening {what}, and the move does not prevent it.", self.opponent());
         Some(Reason { kind: "overlooks_threat", text, claim: Some(threat_claim(passed, &gain)) })
     }
@@ -345,4 +406,70 @@ pub(super) fn rest(start: &crate::board::Position, moves: &[Move], first: usize)
     let end = SHOWN.max(first + 1).min(moves.len());
     let dots = if end < moves.len() { " ..." } else { "" };
     format!(" ({}{dots})", line(&position, &moves[first..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reasons;
+    use super::*;
+    use crate::review::analyst::Look;
+    use crate::review::analyst::tests::position;
+    use crate::review::facts::Facts;
+    use crate::search::score::{Line, ScoreBound};
+
+    /// The reasons for a move without any search: the lines after it and in its place, with their scores for the mover.
+    fn argued(fen: &str, san: &str, after: (&str, i32), before: (&str, i32)) -> Vec<Reason> {
+        let look = |position: &Position, (moves, cp): (&str, i32)| {
+            let mut now = position.clone();
+            let pv = moves.split(' ').map(|san| {
+                let m = now.parse_san(san).expect(san);
+                now.do_move(m);
+                m
+            });
+            let (pv, score) = (pv.collect(), Score::Centipawns(cp));
+            let line = Line { depth: 10, seldepth: 10, multipv: 1, score, bound: ScoreBound::Exact, wdl: [0; 3], pv };
+            Look { score, depth: 10, lines: vec![line] }
+        };
+        let position = position(fen);
+        let m = position.parse_san(san).expect(san);
+        let mut reached = position.clone();
+        reached.do_move(m);
+        let (after, before) = (look(&reached, (after.0, -after.1)), look(&position, before));
+        let (second, threat, idea, own_idea) = (None, None, None, None);
+        reasons(&Facts { position, m, before, after, second, threat, idea, own_idea, lost: None, won: None })
+    }
+
+    #[test]
+    fn material_that_is_lost_explains_more_than_an_attack_or_a_small_change() {
+        let first = |reasons: Vec<Reason>| reasons.into_iter().next().map(|reason| reason.text).unwrap_or_default();
+        for (fen, san, after, before, said) in [
+            // The fork wins a rook; pieces near the king are not the reason.
+            (
+                "4r3/p4k2/1p4n1/2r1bNB1/8/8/PP1P3P/1K1RR3 b - - 0 30",
+                "Ke6",
+                ("Ng7+ Kf7 Nxe8 Bxh2 Be3", -618),
+                ("Bf4 Bxf4 Rxe1 Nd6+ Kg7 Rxe1 Nxf4 Re7+", -324),
+                "After 31.Ng7+ Kf7 32.Nxe8 Bxh2 33.Be3 White is winning (+6.18): there is no single reason",
+            ),
+            // The reply takes the queen.
+            (
+                "q5k1/3rbbpp/pp1pQn2/8/1PP5/P5PP/1B1R4/4R1K1 w - - 4 31",
+                "Bxf6",
+                ("Bxe6 Bxe7 Rxe7 a4 Qf3", -637),
+                ("Qf5 Rc7 g4 Qd8 Rf2 h6 h4", -245),
+                "After 31...Bxe6 32.Bxe7 Rxe7 Black is winning (-6.37): White loses the queen for a ",
+            ),
+            // A pawn is lost; that the other one is isolated is not the reason.
+            (
+                "4k3/8/2p5/3p4/8/8/8/2R1K3 b - - 0 1",
+                "Kf7",
+                ("Rxc6 Ke7", -80),
+                ("Kd7 Kd2 Ke6", 0),
+                "After 2.Rxc6 Ke7 White is slightly better (+0.80): there is no single reason",
+            ),
+        ] {
+            let text = first(argued(fen, san, after, before));
+            assert!(text.starts_with(said), "{san}: {text}");
+        }
+    }
 }

@@ -60,7 +60,9 @@ impl ReasonWriter<'_> {
                     }
                 }
                 Some(motif) => {
-                    let start = line(position, &moves[..=motif.ply]);
+                    let mut after = position.clone();
+                    after.do_move(moves[0]);
+                    let start = line(&after, &moves[1..=motif.ply]);
                     let phrase = motif_phrase(motif, Form::Third);
                     let rest = rest(position, moves, motif.ply + 1);
                     format!("{best} was better: {start} {phrase}, winning {what}{rest}.")
@@ -85,7 +87,9 @@ impl ReasonWriter<'_> {
     fn best_threatens(&self) -> Option<Reason> {
         let passed = self.facts.idea.as_ref()?;
         let gain = Gain::real(passed, self.before).filter(|_| self.is_bad() && !self.best_is_traded())?;
-        if gain.mate.is_none() && offers_trade(passed, &gain) {
+        // A threat to make the move played explains nothing.
+        let is_played = gain.line.first() == Some(&self.facts.m);
+        if is_played || gain.mate.is_none() && offers_trade(passed, &gain) {
             return None;
         }
         let own = self.facts.own_idea.as_ref().and_then(Gain::of);
@@ -213,14 +217,14 @@ impl ReasonWriter<'_> {
         if played && !self.is_bad() {
             return None;
         }
-        let text = if played && second.best() == Some(self.facts.m) {
-            "It was the only good move; yours was second best.".to_owned()
-        } else {
-            let next = self.next_best(second);
-            let was = if played { "was" } else { "is" };
-            format!("It {was} the only good move: {next}.")
-        };
-        Some(Reason { kind: "only_move", text, claim: None })
+        // The sentences before this one compare the second-best move with the best one.
+        if played && second.best() == Some(self.facts.m) {
+            return None;
+        }
+        let next = self.next_best(second);
+        let was = if played { "was" } else { "is" };
+        let what = only(standing(rank(self.before)), standing(rank(second.score)), played);
+        Some(Reason { kind: "only_move", text: format!("It {was} {what}: {next}."), claim: None })
     }
 
     /// The result without the best move.
@@ -232,6 +236,17 @@ impl ReasonWriter<'_> {
                 format!("the next best, {other}, leads to {}", self.shown(score))
             }
         }
+    }
+}
+
+/// What a move is that no other comes near, by the standings after it and after the next best one. A move after which
+/// the side is clearly worse is not good, and one after which it is clearly better is.
+fn only(best: i32, second: i32, played: bool) -> &'static str {
+    match (best, second) {
+        (..=-2, _) if played => "the only move that limited the damage",
+        (..=-2, _) => "the only move that limits the damage",
+        (_, 2..) => "by far the best move",
+        _ => "the only good move",
     }
 }
 
@@ -367,5 +382,23 @@ impl ReasonWriter<'_> {
         let clauses: Vec<String> = features.iter().map(purpose).collect();
         let claim = Claim::new(position, &[m], self.mover()).with_features(features);
         Some(Reason { kind: "purpose", text: format!("It {}.", list(&clauses)), claim: Some(claim) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::only;
+
+    #[test]
+    fn move_is_called_the_only_good_one_only_if_it_is_good_and_the_next_is_not() {
+        for (best, second, played, words) in [
+            (0, -2, false, "the only good move"),
+            (3, 1, true, "the only good move"),
+            (3, 3, true, "by far the best move"),
+            (-2, -3, true, "the only move that limited the damage"),
+            (-2, -3, false, "the only move that limits the damage"),
+        ] {
+            assert_eq!(only(best, second, played), words, "{best} {second}");
+        }
     }
 }
