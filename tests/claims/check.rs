@@ -138,9 +138,11 @@ fn check_move(context: &Context, all: &mut Checked) {
             wrong.push("says twice that the game is level".to_owned());
         }
     }
+    let mut before = "";
     for reason in reasons {
         all.sentences += 1;
-        let found = check_reason(context, reason, all);
+        let found = check_reason(context, reason, before, all);
+        before = reason["text"].as_str().unwrap_or_default();
         wrong.extend(found.into_iter().map(|what| format!("{}: {what}", reason["text"])));
     }
     all.wrong.extend(wrong.into_iter().map(|what| format!("{place}: {what}")));
@@ -154,8 +156,10 @@ fn is_proved(reason: &Value) -> bool {
     PROOFS.contains(&kind) || kind == "refutation" && (changes || !claim["end"].is_null())
 }
 
-fn check_reason(context: &Context, reason: &Value, all: &mut Checked) -> Vec<String> {
+/// Checks a reason. `before` is the sentence before it, which names the material of "threatening this".
+fn check_reason(context: &Context, reason: &Value, before: &str, all: &mut Checked) -> Vec<String> {
     let text = reason["text"].as_str().unwrap_or_default();
+    let said = if text.contains("threatening this,") { format!("{before} {text}") } else { text.to_owned() };
     let claim = &reason["claim"];
     let mut wrong = Vec::new();
     let mut positions = vec![context.before.clone(), context.after.clone()];
@@ -167,7 +171,7 @@ fn check_reason(context: &Context, reason: &Value, all: &mut Checked) -> Vec<Str
         };
         match walk(&start, claim) {
             Ok(line) => {
-                wrong.extend(check_claim(claim, &line, text, all));
+                wrong.extend(check_claim(claim, &line, &said, all));
                 positions.extend(line);
             }
             Err(error) => wrong.push(error),
