@@ -39,7 +39,7 @@ const DECIDED: (i32, i32) = (250, 250);
 /// Pawns won for each of which one may be given back; one at least.
 const SLACK: i32 = 4;
 /// Value of a piece in pawns.
-const PIECE: i32 = 3;
+pub(super) const PIECE: i32 = 3;
 
 /// Ctrl-C stopped a search.
 pub(super) struct Stopped;

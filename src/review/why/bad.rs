@@ -6,6 +6,7 @@ use crate::board::{Move, Position};
 use crate::game::ending::Cause;
 use crate::review::analyst;
 use crate::review::analyst::cut_at_end;
+use crate::review::facts::PIECE;
 use crate::review::features::{Feature, attack, harms, promotion};
 use crate::review::mark::opposite;
 use crate::review::material::{Balance, Swing, explains, is_most, is_nearly_at_rest, list, rough_swing, swing};
@@ -20,8 +21,6 @@ const LONGEST_ATTACK: usize = 7;
 const LONGEST_RUN: usize = 9;
 /// Maximum loss in centipawns that an uneven trade explains, and that each pawn of a sacrifice explains.
 const TRADE: i32 = 300;
-/// Value of a piece in pawns.
-const PIECE: i32 = 3;
 /// Maximum number of plies, the move played included, until the line is quiet in which the reply captures a piece.
 const TAKEN_WITHIN: usize = 6;
 /// Maximum number of harms in a sentence.
