@@ -179,7 +179,7 @@ fn unusable_inputs_are_refused_before_the_first_round() {
 fn short_run_scales_its_blocks_and_makes_a_net() {
     let folder = Folder::new("distill-hours");
     let tiny = TINY.replace("--block 0.004 ", "");
-    let short = format!("--teacher {DEFAULT_NET} --student new {tiny} --hours 0.002");
+    let short = format!("--teacher {DEFAULT_NET} --student new {tiny} --hours 0.002 --disk 1e9");
     let (out, err) = done(distill(&folder, "run", &short));
     assert!(out.contains("best.nnue") && err.contains("round 1, sampling "), "{out}{err}");
     assert!(err.contains(" left"), "{err}");

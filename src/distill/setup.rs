@@ -164,6 +164,15 @@ impl Setup {
         (1e9 * self.args.sampling.disk) as u64
     }
 
+    /// The most positions that the run can still sample: `--millions` and `--hours` limit them.
+    fn most_positions(&self, state: &State) -> f64 {
+        // MEASURED: a core samples 5,000 to 22,000 positions a second.
+        const FASTEST: f64 = 50_000.0;
+        let by_number = self.args.millions.map(|millions| 1e6 * millions - state.positions() as f64);
+        let by_time = self.args.hours.map(|hours| (3600.0 * hours - state.seconds) * FASTEST * f64::from(self.threads));
+        by_number.into_iter().chain(by_time).fold(f64::INFINITY, f64::min).max(0.0)
+    }
+
     /// Checks that the disk limit allows the blocks of a round, and that the disk has room for the limit.
     fn check_room(&self, state: &State) -> Result<()> {
         let block = BYTES_A_SAMPLE * self.args.block_positions() as f64;
@@ -176,9 +185,9 @@ impl Setup {
             self.args.block(),
             needed / 1e9
         );
-        let left = self.args.millions.map_or(f64::INFINITY, |millions| 1e6 * millions - state.positions() as f64);
+        let left = self.most_positions(state);
         let there: u64 = self.folder.blocks(u64::MAX)?.iter().map(|block| block.bytes).sum();
-        let wanted = (1e9 * limit - there as f64).min((left.max(0.0) * BYTES_A_SAMPLE).max(block));
+        let wanted = (1e9 * limit - there as f64).min((left * BYTES_A_SAMPLE).max(block));
         let free = free_bytes(self.folder.path()).map_or(f64::INFINITY, |bytes| bytes as f64);
         ensure!(
             free >= wanted,
