@@ -9,7 +9,7 @@ use std::time::Duration;
 use common::shared;
 use zoothera::board::{CastlingMode, Move, Position};
 use zoothera::nnue::Network;
-use zoothera::search::limits::SideClock;
+use zoothera::search::SideClock;
 use zoothera::search::{Limits, Line, Outcome, Progress, Reporter, Score, ScoreBound, SearchOptions, ThreadPool};
 
 /// Reporter that stores every line.

@@ -16,7 +16,7 @@ use zoothera::board::openings::random_walk;
 use zoothera::board::{Color, Position};
 use zoothera::game::referee::{self, RuleArgs};
 use zoothera::nnue::Network;
-use zoothera::search::{Limits, Solo, solo};
+use zoothera::search::{Limits, STACK_BYTES, Solo};
 use zoothera::util::rng::SplitMix64;
 
 /// Size of a run. The number of threads is fixed, so that machines with the same kernels get the same results.
@@ -137,7 +137,7 @@ fn play_match(nets: [Arc<Network>; 2], pairs: usize, nodes: u64) -> (usize, usiz
     };
     std::thread::scope(|scope| {
         std::thread::Builder::new()
-            .stack_size(solo::STACK_BYTES)
+            .stack_size(STACK_BYTES)
             .spawn_scoped(scope, play)
             .expect("a thread")
             .join()

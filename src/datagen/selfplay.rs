@@ -16,8 +16,8 @@ use crate::data::reader::{Format, check_holds_unrelated};
 use crate::game::referee::{self, Answer, MoveArgs, RuleArgs};
 use crate::game::workers::{EvenOpenings, OpeningArgs, Player, rng_of};
 use crate::nnue::Network;
+use crate::search::Found;
 use crate::search::evaluate::unscaled;
-use crate::search::solo::Found;
 use crate::search::{Limits, Solo};
 
 /// Default nodes per move.

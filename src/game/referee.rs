@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::ending::{Cause, Ending};
 use crate::board::{Color, Move, Position};
+use crate::search::Found;
 use crate::search::Limits;
 use crate::search::score::Value;
-use crate::search::solo::Found;
 
 /// Arguments for adjudication, which ends games early.
 #[derive(clap::Args, Clone, Debug)]

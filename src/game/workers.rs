@@ -14,7 +14,7 @@ use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use crate::board::openings::Openings;
 use crate::board::{CastlingMode, Position};
-use crate::search::solo::STACK_BYTES;
+use crate::search::STACK_BYTES;
 use crate::search::{Limits, Solo};
 use crate::util::rng::SplitMix64;
 use crate::util::sync;

@@ -16,7 +16,7 @@ use crate::board::Position;
 use crate::nnue::Network;
 use crate::notation::epd::{EpdRecord, is_blank};
 use crate::notation::position_from_fen;
-use crate::search::limits::Limits;
+use crate::search::Limits;
 use crate::search::score::Silent;
 use crate::search::{SearchOptions, ThreadPool};
 use crate::util::encoding::read_text;

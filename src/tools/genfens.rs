@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use crate::board::openings::Openings;
 use crate::board::{CastlingMode, Position};
 use crate::nnue::Network;
-use crate::search::limits::Limits;
+use crate::search::Limits;
 use crate::search::score::{Score, Silent};
 use crate::search::{SearchOptions, ThreadPool};
 use crate::util::rng::SplitMix64;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::board::{Color, Position};
 use crate::game::referee::{self, MoveArgs, RuleArgs, Tally};
 use crate::game::workers::{EvenOpenings, OpeningArgs};
-use crate::search::solo::STACK_BYTES;
+use crate::search::STACK_BYTES;
 use crate::search::{Limits, Solo, params, rules};
 use crate::tools::load_network;
 use crate::util::cores;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use crate::board::Color;
-use crate::search::limits::{Limits, SideClock};
+use crate::search::{Limits, SideClock};
 
 /// Maximum number of minutes and of seconds for each move.
 const MAX_MINUTES: f64 = 600.0;
