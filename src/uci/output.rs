@@ -11,22 +11,21 @@
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{io, thread};
 
 use anyhow::{Context, Result, bail};
 use crossbeam::channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::board::{Move, Position};
 use crate::search::score::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
-use crate::util::claim::is_read_only;
 use crate::util::console::use_colour;
-use crate::util::identity::Kind;
+use crate::util::files::{Kind, is_read_only};
 use crate::util::quantity::{nodes_per_second, short_number};
 use crate::util::sync::{self, Mutex};
 use crate::util::text::printable;
