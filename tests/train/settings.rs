@@ -82,6 +82,34 @@ fn fine_tuning_starts_at_initial_loss_and_improves_it() {
 }
 
 #[test]
+fn mixed_net_starts_between_two_nets() {
+    let folder = Folder::new("mix");
+    let short = "some.bin --batch 1000 --threads 1 --millions 0.02";
+    folder.run(&format!("{short} --out a.nnue")).ok();
+    folder.run(&format!("{short} --init a.checkpoint --rate 0.02 --seed 2 --out b.nnue")).ok();
+    let start = |arguments: &str| {
+        let run = folder.run(&format!("{short} --init a.checkpoint {arguments} --out c.nnue")).ok();
+        let (_, loss) = run.err.split_once("before the first step  held out ").expect("the initial loss");
+        loss.split_whitespace().next().expect("a number").to_owned()
+    };
+    let b = folder.run(&format!("{short} --init b.checkpoint --out c.nnue")).ok();
+    assert_ne!(start(""), start("--mix b.checkpoint --mix-share 1"));
+    assert_eq!(start("--mix b.checkpoint --mix-share 0"), start(""));
+    assert!(b.err.contains(&format!("held out {}", start("--mix b.checkpoint --mix-share 1"))), "{}", b.err);
+    // The mean of two nets is neither of them, and the half is the default.
+    let half = start("--mix b.checkpoint");
+    assert_eq!(half, start("--mix b.checkpoint --mix-share 0.5"));
+    assert!(half != start("") && half != start("--mix b.checkpoint --mix-share 1"), "{half}");
+
+    folder.run(&format!("{short} --mix b.checkpoint --out c.nnue")).fails_with("--init");
+    let mix = |arguments: &str| folder.run(&format!("{short} --init a.checkpoint --out c.nnue {arguments}"));
+    mix("--mix b.checkpoint --mix-share 1.5").fails_with("--mix-share 1.5: must be from 0 to 1");
+    mix("--mix none.checkpoint").fails_with("none.checkpoint");
+    folder.run("some.bin --shape small --king-buckets 1 --l1 320 --millions 0.001 --out wide.nnue").ok();
+    mix("--mix wide.checkpoint").fails_with("only nets of one shape can be mixed");
+}
+
+#[test]
 fn results_of_sampled_positions_are_ignored() {
     let folder = Folder::new("sampled");
     let short = "--millions 0.05 --batch 1000 --threads 1";

@@ -145,6 +145,20 @@ impl Model {
     }
 
     /// Returns one perspective's activated accumulator.
+    /// Moves every weight by `share` of its distance to that of `other`, a model of the same architecture, in the
+    /// current thread pool.
+    pub(in crate::train) fn move_towards(&mut self, other: &Self, share: f32) {
+        let move_all = |weights: &mut [f32], targets: &[f32]| {
+            for (weight, target) in weights.iter_mut().zip(targets) {
+                *weight += share * (target - *weight);
+            }
+        };
+        let table = self.transformer.par_chunks_mut(RUN);
+        table.zip(other.transformer.par_chunks(RUN)).for_each(|(weights, targets)| move_all(weights, targets));
+        let dense = self.dense.tensors_mut().into_iter();
+        dense.zip(other.dense.tensors()).for_each(|(weights, targets)| move_all(weights, targets));
+    }
+
     fn accumulator(&self, bias: &[f32], rows: &[u16]) -> Vec<f32> {
         let mut sums = bias.to_vec();
         for &row in rows {
@@ -221,16 +235,7 @@ impl Average {
     pub fn add(&mut self, model: &Model) {
         self.count += 1;
         self.model.rounding = model.rounding;
-        let share = 1.0 / self.count as f32;
-        let towards = |means: &mut [f32], values: &[f32]| {
-            for (mean, value) in means.iter_mut().zip(values) {
-                *mean += share * (value - *mean);
-            }
-        };
-        let table = self.model.transformer.par_chunks_mut(RUN);
-        table.zip(model.transformer.par_chunks(RUN)).for_each(|(means, values)| towards(means, values));
-        let dense = self.model.dense.tensors_mut().into_iter();
-        dense.zip(model.dense.tensors()).for_each(|(means, values)| towards(means, values));
+        self.model.move_towards(model, 1.0 / self.count as f32);
     }
 }
 

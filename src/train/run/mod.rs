@@ -14,7 +14,7 @@ pub(crate) mod shape;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::data::Filter;
 use crate::data::reader::Format;
@@ -30,7 +30,7 @@ use checkpoint::{Parameters, RunState};
 use config::{Config, Overrides};
 use measure::LossArgs;
 use outputs::{ExportArgs, PlotArgs, beside};
-use session::{Positions, Session};
+use session::{Initial, Positions, Session};
 
 /// Train a network on files of labelled positions.
 ///
@@ -53,6 +53,13 @@ pub struct TrainArgs {
     /// Initialise weights from this net or checkpoint (fine-tune with a lower `--rate`)
     #[arg(long, value_name = "FILE")]
     pub init: Option<PathBuf>,
+    /// Mix the weights of this net or checkpoint into those of `--init`. The mean of the weights of two nets from one
+    /// line is often a better start than either
+    #[arg(long, value_name = "FILE", requires = "init")]
+    pub mix: Option<PathBuf>,
+    /// Share of `--mix` in the initial weights, from 0 to 1
+    #[arg(long, value_name = "SHARE", requires = "mix", default_value_t = 0.5)]
+    pub mix_share: f32,
     /// Device that trains: cpu; gpu, the first graphics card of `zoothera gpu`; or auto, a graphics card if there is
     /// one. gpu:NAME and auto:NAME choose a card by a part of its name or by its number in `zoothera gpu`. Checkpoints
     /// do not depend on it
@@ -75,6 +82,19 @@ pub enum TrainCommand {
     Loss(LossArgs),
     /// Draw the loss curves of several runs in one picture
     Plot(PlotArgs),
+}
+
+impl TrainArgs {
+    /// The files of the initial weights; `None` for random ones.
+    ///
+    /// # Errors
+    /// Fails if the share of a mixed file is not from 0 to 1, or if there is no file into which it can be mixed.
+    fn initial(&self) -> Result<Option<Initial<'_>>> {
+        let share = self.mix_share;
+        ensure!((0.0..=1.0).contains(&share), "--mix-share {share}: must be from 0 to 1");
+        let mix = self.mix.as_deref().map(|path| (path, share));
+        Ok(self.init.as_deref().map(|path| Initial { path, mix }))
+    }
 }
 
 /// Maximum number of held-out positions. More would hardly improve the estimate, and validation takes time.
@@ -106,13 +126,13 @@ pub fn run(args: TrainArgs) -> Result<()> {
         );
     };
     let mut inputs: Vec<&Path> = sources.iter().map(|source| source.path.as_path()).collect();
-    inputs.extend(args.init.as_deref());
+    inputs.extend([&args.init, &args.mix].into_iter().filter_map(Option::as_deref));
     inputs.extend(args.config.as_deref());
     outputs::check_outputs(&config, &inputs, args.resume)?;
     if !args.quiet {
         eprintln!("{}", config.lines());
     }
-    let (state, parameters) = session::start(&config, args.resume, args.init.as_deref())?;
+    let (state, parameters) = session::start(&config, args.resume, args.initial()?)?;
     let memory = state.stream_memory.map_or_else(|| session::stream_memory(&config), Ok)?;
     let options = options(sources, &config, memory);
     let trainer = args.device.stepper(&config, parameters)?;
@@ -144,7 +164,7 @@ fn settings(args: &TrainArgs) -> Result<(Vec<Source>, Config)> {
 pub fn check(args: &TrainArgs) -> Result<()> {
     let (_, config) = settings(args)?;
     outputs::check_outputs(&config, &[], false)?;
-    session::start(&config, false, args.init.as_deref()).map(drop)
+    session::start(&config, false, args.initial()?).map(drop)
 }
 
 /// What a run prints.

@@ -392,12 +392,21 @@ const fn initial_span(activation: Activation) -> f32 {
     }
 }
 
+/// The files of a run's initial weights.
+#[derive(Clone, Copy, Debug)]
+pub struct Initial<'a> {
+    /// A net or checkpoint.
+    pub path: &'a Path,
+    /// Another one and the share of its weights.
+    pub mix: Option<(&'a Path, f32)>,
+}
+
 /// Returns the initial state and parameters of a run: fresh, from another net, or from the checkpoint next to its
 /// output.
 ///
 /// # Errors
 /// Fails if the checkpoint or the other net cannot be read or does not match the settings.
-pub fn start(config: &Config, resume: bool, init: Option<&Path>) -> Result<(RunState, Parameters)> {
+pub fn start(config: &Config, resume: bool, init: Option<Initial<'_>>) -> Result<(RunState, Parameters)> {
     let path = beside(&config.out, "checkpoint");
     if resume && path.exists() {
         return resumed(&path, config);
@@ -423,10 +432,10 @@ fn new_state(config: &Config) -> Result<RunState> {
 }
 
 /// Returns the parameters of a new run, random or from a file.
-fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
+fn new_parameters(config: &Config, init: Option<Initial<'_>>) -> Result<Parameters> {
     let configured = config.architecture()?;
     let (model, moments) = match init {
-        Some(path) => read_initial(path, configured, config)?,
+        Some(init) => mixed_initial(init, configured, config)?,
         None => {
             let span = initial_span(configured.activation);
             (Model::initial(&mut SplitMix64::new(config.seed), configured, span), None)
@@ -502,6 +511,27 @@ fn described(changes: &[Change]) -> String {
     let change = |Change { name, before, now }: &Change| format!("{name} {now} (was {before})");
     let changes: Vec<String> = changes.iter().map(change).collect();
     format!(" with {}; from here the result is not byte-identical to that of an uninterrupted run", changes.join(", "))
+}
+
+/// Reads the initial model, and the mixed one if there is one. The moments of a mixed model are new.
+///
+/// # Errors
+/// Fails as [`read_initial`] does, or if the models differ in shape.
+fn mixed_initial(init: Initial<'_>, configured: Architecture, config: &Config) -> Result<(Model, Option<Moments>)> {
+    let (mut model, moments) = read_initial(init.path, configured, config)?;
+    let Some((path, share)) = init.mix else {
+        return Ok((model, moments));
+    };
+    let (other, _) = read_initial(path, configured, config)?;
+    ensure!(
+        other.architecture == model.architecture,
+        "--mix: {} is {}, but --init is {}: only nets of one shape can be mixed",
+        path.shown(),
+        other.architecture,
+        model.architecture
+    );
+    model.move_towards(&other, share);
+    Ok((model, None))
 }
 
 /// Reads the model of a net file with a trainable shape, or of a checkpoint (its mean if it has one). With
