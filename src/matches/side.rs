@@ -11,8 +11,7 @@ use serde::Serialize;
 
 use crate::board::{Color, Move, Position};
 use crate::nnue::Network;
-use crate::search::SideClock;
-use crate::search::{Controller, Limits, Score, Silent, ThreadPool};
+use crate::search::{Controller, Limits, Score, SideClock, Silent, ThreadPool};
 use crate::tools::load_network;
 use crate::uci::options::{self, Action, SEED_MAX, Settings};
 use crate::util::text::Shown as _;

@@ -9,8 +9,7 @@ use super::history::{ContHistIndex, Corrections, Histories, Keys, LastMoves, Pie
 use super::movepick::{MoveBuffers, OrderingContext};
 use super::request::{self, Limits, RootMove, SearchOptions, SearchRequest, Signals};
 use super::score::{self, MAX_PLY, Silent, Value};
-use super::tt;
-use super::tt::TranspositionTable;
+use super::tt::{self, TranspositionTable};
 use crate::board::{CheckInfo, Color, Move, Piece, Position, Role};
 use crate::level::Level;
 use crate::nnue::{AccumulatorStack, Network};
