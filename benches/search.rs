@@ -6,7 +6,7 @@ use criterion::{Criterion, Throughput, criterion_group};
 use zoothera::board::Position;
 use zoothera::nnue::Network;
 use zoothera::search::tt::{Bound, TableEntry, TranspositionTable};
-use zoothera::search::{Limits, Solo, solo};
+use zoothera::search::{Limits, STACK_BYTES, Solo};
 use zoothera::tools::bench::BenchOptions;
 use zoothera::util::rng::SplitMix64;
 
@@ -78,7 +78,7 @@ fn main() {
         benches();
         Criterion::default().configure_from_args().final_summary();
     };
-    let thread = std::thread::Builder::new().stack_size(solo::STACK_BYTES);
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
     let joined = thread.spawn(run).map(|thread| thread.join());
     assert!(matches!(joined, Ok(Ok(()))), "a benchmark failed");
 }

@@ -10,7 +10,7 @@ use zoothera::board::openings::Openings;
 use zoothera::board::{CastlingMode, Color, Position};
 use zoothera::level::{Handicap, Level};
 use zoothera::nnue::Network;
-use zoothera::search::{Limits, Solo, solo};
+use zoothera::search::{Limits, STACK_BYTES, Solo};
 use zoothera::util::rng::SplitMix64;
 
 /// Number of plies after which a game is drawn.
@@ -34,7 +34,7 @@ impl Score {
 
 fn main() -> anyhow::Result<()> {
     // The search is recursive and needs a larger stack than the main thread has on some systems.
-    let thread = std::thread::Builder::new().stack_size(solo::STACK_BYTES);
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
     match thread.spawn(run)?.join() {
         Ok(result) => result,
         Err(panic) => std::panic::resume_unwind(panic),

@@ -17,7 +17,7 @@ use zoothera::board::{Move, Position, Role};
 use zoothera::level::{Handicap, Level};
 use zoothera::nnue::Network;
 use zoothera::notation::pgn::{self, Game};
-use zoothera::search::{Limits, Solo, score, solo};
+use zoothera::search::{Limits, STACK_BYTES, Solo, score};
 use zoothera::util::rng::SplitMix64;
 
 /// Ratings of the bands.
@@ -98,7 +98,7 @@ impl Judge {
 
 fn main() -> anyhow::Result<()> {
     // The search is recursive and needs a larger stack than the main thread has on some systems.
-    let thread = std::thread::Builder::new().stack_size(solo::STACK_BYTES);
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
     match thread.spawn(run)?.join() {
         Ok(result) => result,
         Err(panic) => std::panic::resume_unwind(panic),

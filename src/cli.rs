@@ -20,7 +20,7 @@ use crate::book::run::BookCommand;
 #[cfg(feature = "full")]
 use crate::data::ops;
 #[cfg(feature = "full")]
-use crate::matches::args::MatchArgs;
+use crate::matches::plan::MatchArgs;
 use crate::nnue::Kernel;
 use crate::review::explain::ExplainArgs;
 use crate::review::run::ReviewArgs;
@@ -110,7 +110,7 @@ pub(crate) enum Command {
     Train(Box<TrainArgs>),
     /// Improve a net by rounds of new positions from its own searches, labels of stronger nets, and training
     #[cfg(feature = "full")]
-    Distill(Box<crate::distill::args::DistillArgs>),
+    Distill(Box<crate::distill::setup::DistillArgs>),
     /// Inspect and process files of training data
     #[cfg(feature = "full")]
     Data {
@@ -163,9 +163,9 @@ pub(crate) enum Command {
 #[derive(Subcommand, Debug)]
 pub(crate) enum TuneCommand {
     /// Tune by games of the engine against itself
-    Spsa(crate::tune::run::SpsaArgs),
+    Spsa(crate::tune::runs::SpsaArgs),
     /// Measure many parameters at once, by games of the engine against itself
-    Screen(crate::tune::screening::ScreenArgs),
+    Screen(crate::tune::runs::ScreenArgs),
 }
 
 /// The subcommands of `data`.
@@ -181,9 +181,9 @@ pub(crate) enum DataCommand {
     /// Replace the labels of positions with the values of other networks
     Relabel(ops::relabel::RelabelArgs),
     /// Shuffle positions; files may be larger than memory
-    Shuffle(ops::dedupe::ShuffleArgs),
+    Shuffle(ops::filter::ShuffleArgs),
     /// Remove duplicate positions, keeping the first of each; files may be larger than memory
-    Dedupe(ops::dedupe::DedupeArgs),
+    Dedupe(ops::filter::DedupeArgs),
     /// Distribute games at random over several files
     Split(ops::filter::SplitArgs),
 }
@@ -195,7 +195,7 @@ pub(crate) enum DatagenCommand {
     /// Sample positions from the search trees of a strong network, labelled with its static evaluation
     Sample(crate::datagen::sample::SampleArgs),
     /// Play the engine against itself and write every position with its score and the game's result
-    Selfplay(crate::datagen::selfplay::SelfplayArgs),
+    Selfplay(crate::datagen::games::SelfplayArgs),
 }
 
 /// Version, source revision, target, and the kernels compiled into this binary.

@@ -8,7 +8,7 @@ use std::thread;
 use zoothera::board::{CastlingMode, Color, Move, Position, Role, Square};
 use zoothera::level::Level;
 use zoothera::nnue::Network;
-use zoothera::search::{Limits, Solo, score, solo};
+use zoothera::search::{Limits, STACK_BYTES, Solo, score};
 use zoothera::util::rng::SplitMix64;
 
 /// Maximum number of full moves to mate in an elementary ending, by the 50-move rule.
@@ -23,7 +23,7 @@ const ENDINGS: [(&str, &[Role]); 4] = [
 
 /// Runs `work` on a thread with the stack size that the search requires.
 fn with_stack(work: impl FnOnce() + Send + 'static) {
-    let thread = thread::Builder::new().stack_size(solo::STACK_BYTES);
+    let thread = thread::Builder::new().stack_size(STACK_BYTES);
     if let Err(panic) = thread.spawn(work).expect("a thread").join() {
         std::panic::resume_unwind(panic);
     }

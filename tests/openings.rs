@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use zoothera::board::openings::Book;
 use zoothera::board::{CastlingMode, Move, Position};
 use zoothera::nnue::Network;
-use zoothera::search::{Limits, Solo, solo};
+use zoothera::search::{Limits, STACK_BYTES, Solo};
 use zoothera::util::rng::SplitMix64;
 
 /// Openings in the book.
@@ -28,7 +28,7 @@ const LARGEST: u64 = 200_000;
 
 fn on_a_large_stack(work: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(solo::STACK_BYTES);
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
         let thread = thread.spawn_scoped(scope, work).expect("a thread");
         thread.join().expect("the work ends");
     });

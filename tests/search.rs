@@ -9,8 +9,9 @@ use std::time::Duration;
 use common::shared;
 use zoothera::board::{CastlingMode, Move, Position};
 use zoothera::nnue::Network;
-use zoothera::search::limits::SideClock;
-use zoothera::search::{Limits, Line, Outcome, Progress, Reporter, Score, ScoreBound, SearchOptions, ThreadPool};
+use zoothera::search::{
+    Limits, Line, Outcome, Progress, Reporter, Score, ScoreBound, SearchOptions, SideClock, ThreadPool,
+};
 
 /// Reporter that stores every line.
 #[derive(Default)]

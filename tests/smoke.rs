@@ -14,9 +14,9 @@ use std::sync::atomic::AtomicBool;
 use common::folder::Folder;
 use zoothera::board::openings::random_walk;
 use zoothera::board::{Color, Position};
-use zoothera::game::referee::{self, RuleArgs};
+use zoothera::game::play::{self, RuleArgs};
 use zoothera::nnue::Network;
-use zoothera::search::{Limits, Solo, solo};
+use zoothera::search::{Limits, STACK_BYTES, Solo};
 use zoothera::util::rng::SplitMix64;
 
 /// Size of a run. The number of threads is fixed, so that machines with the same kernels get the same results.
@@ -137,7 +137,7 @@ fn play_match(nets: [Arc<Network>; 2], pairs: usize, nodes: u64) -> (usize, usiz
     };
     std::thread::scope(|scope| {
         std::thread::Builder::new()
-            .stack_size(solo::STACK_BYTES)
+            .stack_size(STACK_BYTES)
             .spawn_scoped(scope, play)
             .expect("a thread")
             .join()
@@ -157,7 +157,7 @@ fn game(players: &mut [Solo; 2], start: Position, net_is_white: bool, nodes: u64
         max_plies: 300,
     };
     players.iter_mut().for_each(Solo::clear);
-    let ending = referee::play(start, &rules, &AtomicBool::new(false), |position| {
+    let ending = play::play_game(start, &rules, &AtomicBool::new(false), |position| {
         let white = position.turn() == Color::White;
         let player = &mut players[usize::from(white != net_is_white)];
         player.search(position, &limits).into()

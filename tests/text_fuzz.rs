@@ -9,9 +9,8 @@ use std::path::Path;
 use std::str::FromStr;
 
 use zoothera::board::{CastlingMode, Position};
-use zoothera::notation::epd::EpdRecord;
-use zoothera::notation::line::position_with_moves;
 use zoothera::notation::pgn::{self, Game, Token};
+use zoothera::notation::positions::{EpdRecord, position_with_moves};
 use zoothera::uci::command::Command;
 use zoothera::util::rng::SplitMix64;
 

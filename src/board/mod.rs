@@ -11,12 +11,10 @@ mod notation;
 pub mod openings;
 pub mod perft;
 mod position;
-mod repetition;
 mod see;
 #[cfg(test)]
 mod tests;
 mod threats;
-pub(crate) mod zobrist;
 
 pub use generate::CheckInfo;
 pub use moves::{DirtyPiece, DirtyPieces, Move, MoveList};

@@ -10,7 +10,7 @@ use shakmaty::{
     CastlingMode, Chess, Color, File, FromSetup, PositionError, PositionErrorKinds, Rank, Role, Setup, Square,
 };
 
-use super::zobrist::RIGHTS;
+use super::position::RIGHTS;
 use super::{Move, Position};
 use crate::util::text::excerpt;
 

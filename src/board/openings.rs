@@ -8,10 +8,9 @@ use anyhow::{Context, Result, bail};
 use flate2::read::GzDecoder;
 
 use super::{CastlingMode, Move, Position};
-use crate::util::encoding::read_text;
 use crate::util::reason;
 use crate::util::rng::SplitMix64;
-use crate::util::text::Shown as _;
+use crate::util::text::{Shown as _, read_text};
 
 /// Number of random plies from an initial position. Half of the time one more is played, so that either side may be
 /// to move.

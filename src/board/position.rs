@@ -1,16 +1,15 @@
-//! The position: bitboards and mailbox, with one `StateInfo` per ply for the state that an undo cannot recompute.
+//! The position: bitboards and mailbox, with one `StateInfo` per ply for the state that an undo cannot recompute, and
+//! the keys of positions.
 //!
-//! The other files of this module extend [`Position`]: making moves (`make`), generation, legality, exchanges,
-//! repetition and text.
+//! The other files of this module extend [`Position`]: making moves (`make`), generation, legality, exchanges and text.
 
+use shakmaty::zobrist::{Zobrist64, ZobristValue};
 use shakmaty::{
-    Bitboard, Board, ByColor, ByRole, CastlingMode, CastlingSide, Chess, Color, FromSetup, Piece, Position as _,
+    Bitboard, Board, ByColor, ByRole, CastlingMode, CastlingSide, Chess, Color, File, FromSetup, Piece, Position as _,
     PositionError, Role, Setup, Square,
 };
 
-use super::Move;
-use super::attacks;
-use super::zobrist::{self, RIGHTS};
+use super::{Move, attacks};
 
 /// Minimum and maximum number of states that [`Position::recent`] keeps. After 100 plies without a capture or pawn move
 /// the game is drawn.
@@ -182,9 +181,9 @@ impl Position {
                 state.toggle(square, piece.color, piece.role);
             }
         }
-        state.key ^= zobrist::castling(state.castling);
-        state.key ^= state.ep.map_or(0, |ep| zobrist::en_passant(ep.file()));
-        state.key ^= self.turn.fold_wb(zobrist::turn(), 0);
+        state.key ^= castling_key(state.castling);
+        state.key ^= state.ep.map_or(0, |ep| en_passant_key(ep.file()));
+        state.key ^= self.turn.fold_wb(turn_key(), 0);
         KingAttacks { checkers: state.checkers, pinned: state.pinned } = self.king_attacks();
         state
     }
@@ -272,7 +271,7 @@ impl Position {
     /// pushed one, even if its capture is not legal.
     pub fn polyglot_key(&self) -> u64 {
         match self.state.ep_adjacent {
-            Some(passed) if self.state.ep.is_none() => self.state.key ^ zobrist::en_passant(passed.file()),
+            Some(passed) if self.state.ep.is_none() => self.state.key ^ en_passant_key(passed.file()),
             _ => self.state.key,
         }
     }
@@ -492,7 +491,7 @@ impl StateInfo {
     /// Adds a piece to the keys, or removes it.
     #[inline]
     pub(super) fn toggle(&mut self, square: Square, color: Color, role: Role) {
-        let key = zobrist::piece(square, color, role);
+        let key = piece_key(square, color, role);
         self.key ^= key;
         match role {
             Role::Pawn => {
@@ -539,4 +538,45 @@ fn lane(color: Color, side: CastlingSide, rook: Option<Square>, path: Bitboard) 
         CastlingSide::QueenSide => color.fold_wb(Square::A1, Square::A8),
     };
     CastlingLane { rook: rook.unwrap_or(corner), king_to: side.king_to(color), rook_to: side.rook_to(color), path }
+}
+
+// Zobrist keys, from shakmaty's tables. The Polyglot book format uses the same tables, so a key can be checked
+// against an independent computation.
+
+/// The four castling rights in the order of the bits of a rights mask: K, Q, k, q.
+pub(super) const RIGHTS: [(Color, CastlingSide); 4] = [
+    (Color::White, CastlingSide::KingSide),
+    (Color::White, CastlingSide::QueenSide),
+    (Color::Black, CastlingSide::KingSide),
+    (Color::Black, CastlingSide::QueenSide),
+];
+
+/// Key of a piece on a square.
+#[inline]
+pub(super) fn piece_key(square: Square, color: Color, role: Role) -> u64 {
+    Zobrist64::zobrist_for_piece(square, role.of(color)).0
+}
+
+/// Key that is included if White is to move.
+#[inline]
+pub(super) fn turn_key() -> u64 {
+    Zobrist64::zobrist_for_white_turn().0
+}
+
+/// Key of the file of an en passant square.
+#[inline]
+pub(super) fn en_passant_key(file: File) -> u64 {
+    Zobrist64::zobrist_for_en_passant_file(file).0
+}
+
+/// Key of a set of castling rights (bits 0 to 3: K, Q, k, q). The empty set has key 0.
+#[inline]
+pub(super) fn castling_key(rights: u8) -> u64 {
+    let mut key = 0;
+    for (i, &(color, side)) in RIGHTS.iter().enumerate() {
+        if rights >> i & 1 != 0 {
+            key ^= Zobrist64::zobrist_for_castling_right(color, side).0;
+        }
+    }
+    key
 }

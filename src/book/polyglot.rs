@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use crate::board::{Color, Move, Position, Square};
-use crate::util::identity::Kind;
+use crate::util::files::Kind;
 use crate::util::rng::SplitMix64;
 use crate::util::text::Shown as _;
 

@@ -10,10 +10,9 @@ use super::Book;
 use super::polyglot::{Entry, KIND, code_of};
 use crate::board::{Color, Position};
 use crate::notation::pgn::{self, Game, Games};
-use crate::tools::args;
-use crate::tools::args::SelectionArgs;
+use crate::tools::args::{self, SelectionArgs};
 use crate::util::atomic::{AtomicFile, write_over};
-use crate::util::identity::check_distinct;
+use crate::util::files::check_distinct;
 use crate::util::quantity::counted;
 use crate::util::text::Shown as _;
 

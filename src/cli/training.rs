@@ -18,8 +18,8 @@ use crate::{datagen, tools};
 #[cfg(feature = "tune")]
 pub(super) fn tune(command: Option<TuneCommand>, out: &mut impl Write) -> Result<()> {
     match command {
-        Some(TuneCommand::Spsa(args)) => crate::tune::run::run(&args, out),
-        Some(TuneCommand::Screen(args)) => crate::tune::screening::run(&args, out),
+        Some(TuneCommand::Spsa(args)) => crate::tune::runs::run_spsa(&args, out),
+        Some(TuneCommand::Screen(args)) => crate::tune::runs::run_screening(&args, out),
         None => {
             let lines: Vec<String> =
                 crate::search::params::TABLE.iter().map(crate::search::params::Parameter::spsa_line).collect();
@@ -37,8 +37,8 @@ pub(super) fn data(command: &DataCommand) -> Result<()> {
         DataCommand::Convert(args) => ops::filter::convert(args),
         DataCommand::Filter(args) => ops::filter::filter(args),
         DataCommand::Relabel(args) => ops::relabel::run(args, &labelling(&args.label, &args.device)?),
-        DataCommand::Shuffle(args) => ops::dedupe::shuffle(args),
-        DataCommand::Dedupe(args) => ops::dedupe::dedupe(args),
+        DataCommand::Shuffle(args) => ops::filter::shuffle(args),
+        DataCommand::Dedupe(args) => ops::filter::dedupe(args),
         DataCommand::Split(args) => ops::filter::split(args),
     }
 }
@@ -52,7 +52,7 @@ pub(super) fn datagen(command: &DatagenCommand) -> Result<()> {
         }
         DatagenCommand::Selfplay(args) => {
             let network = tools::load_network(args.net.as_deref())?;
-            datagen::selfplay::run(args, &network)
+            datagen::games::run(args, &network)
         }
     }
 }

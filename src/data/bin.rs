@@ -26,10 +26,9 @@ use std::io::Read;
 use anyhow::{Result, bail, ensure};
 use shakmaty::Square;
 
-use super::entry::{Entry, MoveKind};
-use super::entry::{MAX_PIECES, PackedBoard};
+use super::entry::{Entry, MAX_PIECES, MoveKind, PackedBoard};
 use crate::board::{Move, Role};
-use crate::util::identity::{Kind, is_text};
+use crate::util::files::{Kind, is_text};
 
 /// Size of a record in bytes.
 pub const RECORD_BYTES: usize = 40;

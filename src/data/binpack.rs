@@ -22,10 +22,9 @@ use sfbinpack::chess::position::Position as SfPosition;
 use sfbinpack::{ChunkReader, CompressedTrainingDataEntryWriter, TrainingDataEntry};
 use shakmaty::Square;
 
-use super::entry::PackedBoard;
-use super::entry::{Entry, MoveKind};
+use super::entry::{Entry, MoveKind, PackedBoard};
 use crate::board::{Move, Role};
-use crate::util::identity::Kind;
+use crate::util::files::Kind;
 use crate::util::reason::catch_quietly;
 
 /// Castling rights in the order of the bits in `Entry::castling`.

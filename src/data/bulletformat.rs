@@ -19,9 +19,8 @@ use std::io::Read;
 use anyhow::{Result, ensure};
 
 use super::bin::for_each_record;
-use super::entry::Entry;
-use super::entry::{MAX_PIECES, PackedBoard, PackedPiece};
-use crate::util::identity::Kind;
+use super::entry::{Entry, MAX_PIECES, PackedBoard, PackedPiece};
+use crate::util::files::Kind;
 
 /// Size of a record in bytes.
 pub const RECORD_BYTES: usize = 32;

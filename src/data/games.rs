@@ -1,8 +1,7 @@
 //! Writers of formats that store games (consecutive entries of a game become one game), and games in PGN.
 
 use std::fmt::Write as _;
-use std::io;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 use anyhow::{Context, Result, anyhow};
 
@@ -10,7 +9,7 @@ use super::entry::{Entry, NO_SCORE};
 use super::plain;
 use crate::board::{CastlingMode, Color, Position};
 use crate::notation::pgn::{Game, Games, Remarks};
-use crate::util::identity::{Kind, is_text, text_start};
+use crate::util::files::{Kind, is_text, text_start};
 
 /// A game in the form in which a file stores it.
 pub trait StoredGame: Sized {

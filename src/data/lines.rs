@@ -13,9 +13,9 @@ use anyhow::{Context, Result, bail, ensure};
 use super::entry::{Entry, NO_SCORE};
 use super::plain;
 use crate::board::{CastlingMode, Position};
-use crate::notation::epd::{EpdRecord, is_blank};
-use crate::util::encoding::without_mark;
-use crate::util::identity::{Kind, is_text, text_start};
+use crate::notation::positions::{EpdRecord, is_blank};
+use crate::util::files::{Kind, is_text, text_start};
+use crate::util::text::without_mark;
 
 /// Kind of a file of bullet's text.
 pub const BULLET: Kind = Kind { name: "a text file of `FEN | score | result` lines", is: is_bullet };

@@ -19,8 +19,8 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::entry::Entry;
 use crate::board::{CastlingMode, File, Move, Position, Role, Square};
-use crate::util::encoding::without_mark;
-use crate::util::identity::{Kind, text_start};
+use crate::util::files::{Kind, text_start};
+use crate::util::text::without_mark;
 
 /// Kind of a `.plain` file: it starts with a FEN line.
 pub const KIND: Kind = Kind { name: "a .plain file of positions", is: |head| text_start(head).starts_with(b"fen ") };

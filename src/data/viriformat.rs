@@ -18,12 +18,11 @@ use anyhow::{Context, Result, bail, ensure};
 use shakmaty::Square;
 
 use super::bin::fill;
-use super::entry::{Entry, MoveKind};
-use super::entry::{MAX_PIECES, PackedBoard, PackedPiece};
+use super::entry::{Entry, MAX_PIECES, MoveKind, PackedBoard, PackedPiece};
 use super::games::StoredGame;
 use super::plain;
 use crate::board::{CastlingMode, Move, Position, Role};
-use crate::util::identity::Kind;
+use crate::util::files::Kind;
 
 /// Size of an initial position in bytes.
 pub const START_BYTES: usize = 32;

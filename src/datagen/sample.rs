@@ -10,21 +10,19 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, Result};
 
+use super::games::{self, OutputArgs, PlayedGame};
 use super::selection::{EndgameStarts, Lines, Maker, NoisyFilter};
-use super::store::{self, OutputArgs, PlayedGame};
 use crate::board::{Move, Position};
 use crate::data::entry::Entry;
 use crate::data::label::{CardLabeller, Judge, LabelNet, Labeller, Labelling};
 use crate::data::reader::Format;
 use crate::data::tree::{Encoder, PackedMove, Root};
 use crate::game::ending::Ending;
-use crate::game::referee::{self, MoveArgs, RuleArgs};
-use crate::game::workers::{EvenOpenings, OpeningArgs, Player, rng_of};
+use crate::game::play::{self, EvenOpenings, MoveArgs, OpeningArgs, Player, RuleArgs, rng_of};
 use crate::gpu::Device;
 use crate::nnue::{AccumulatorStack, Board, Network};
 use crate::search::score::Value;
-use crate::search::solo::Sampler;
-use crate::search::{Limits, Solo};
+use crate::search::{Limits, Sampler, Solo};
 use crate::util::quantity::parse_share;
 use crate::util::rng::SplitMix64;
 use crate::util::sync::Mutex;
@@ -166,7 +164,7 @@ pub fn run(args: &SampleArgs, network: &Arc<Network>, labelling: &Labelling) -> 
         None if judges.is_empty() && args.made > 0.0 => Labeller::new(&own).map(SampleLabeller::Processor),
         None => Labeller::new(judges).map(SampleLabeller::Processor),
     };
-    store::run(&args.output, &args.settings(network, judges), || SamplePlayer {
+    games::generate(&args.output, &args.settings(network, judges), || SamplePlayer {
         args,
         openings: &openings,
         limits: &limits,
@@ -223,7 +221,7 @@ impl SamplePlayer<'_> {
             buffer: self.buffer.clone(),
             starts: starts.clone(),
         })));
-        let ending = referee::play(start, &self.args.rules, stop, |position| {
+        let ending = play::play_game(start, &self.args.rules, stop, |position| {
             self.buffer.lock().follow(position);
             self.solo.search(position, self.limits).into()
         });

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::matches::state::differences;
+use crate::matches::report::differences;
 use crate::util::atomic::AtomicFile;
-use crate::util::encoding::read_bytes;
-use crate::util::text::Shown as _;
+use crate::util::text::{Shown as _, read_bytes};
 
 /// Extensions of the files that a training run writes.
 const OF_TRAINING: [&str; 5] = ["nnue", "checkpoint", "checkpoint.old", "tsv", "svg"];
@@ -127,7 +126,7 @@ impl Folder {
             }
             let block = self.block(number);
             // Removes the state first, because a state without its data could not be resumed.
-            remove(&crate::datagen::store::state_path(&block))?;
+            remove(&crate::datagen::games::state_path(&block))?;
             remove(&block)?;
             total -= bytes;
         }
@@ -297,14 +296,14 @@ mod tests {
         let folder = Folder::new(temporary.path());
         for round in 1..=5 {
             fs::write(folder.block(round), [0; 100]).expect("room");
-            fs::write(crate::datagen::store::state_path(&folder.block(round)), "{}").expect("room");
+            fs::write(crate::datagen::games::state_path(&folder.block(round)), "{}").expect("room");
         }
         let numbers = |round| -> Vec<u64> {
             folder.blocks(round).expect("a folder").into_iter().map(|block| block.number).collect()
         };
         folder.prune_blocks(4, 250, 1).expect("removed");
         assert_eq!(numbers(9), [3, 4, 5]);
-        assert!(!crate::datagen::store::state_path(&folder.block(1)).exists());
+        assert!(!crate::datagen::games::state_path(&folder.block(1)).exists());
         folder.prune_blocks(5, 1, 2).expect("removed");
         assert_eq!(numbers(9), [4, 5]);
         assert_eq!(numbers(4), [4]);

@@ -5,16 +5,12 @@
 //! command, with its files and its resumption. After a round the net's loss is measured. At intervals the net plays a
 //! match against the best net so far.
 //!
-//! * [`args`]: the command line, and the defaults of training
 //! * [`folder`]: the files of a run, and the results of each round
-//! * [`setup`]: checks before the first round
-//! * [`phases`]: the commands that a round runs
-//! * [`run`]: the rounds
+//! * [`setup`]: the command line, the defaults of training, and checks before the first round
+//! * [`run`]: the rounds, and the commands that a round runs
 //! * [`report`]: lines for the terminal, a table, and a plot of loss and Elo
 
-pub mod args;
 mod folder;
-mod phases;
 mod report;
 pub mod run;
-mod setup;
+pub mod setup;

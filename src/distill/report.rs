@@ -5,11 +5,11 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use super::args::DistillArgs;
 use super::folder::{Folder, Played, Round, State};
+use super::setup::DistillArgs;
 use crate::train::run::plot::round_numbers;
 use crate::util::atomic::write_over;
-use crate::util::identity::Kind;
+use crate::util::files::Kind;
 use crate::util::quantity::{short_number, short_time};
 use crate::util::text::Shown as _;
 

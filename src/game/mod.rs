@@ -1,9 +1,8 @@
 //! Games of the engine against itself, as used by data generation, tuning and matches.
 //!
-//! * [`referee`]: the limits of a move, a game until the rules of chess or adjudication end it, and the tally of games
 //! * [`ending`]: result and cause of a game's end
-//! * [`workers`]: starting positions, checked by a small search, and threads that play numbered games; the games are
-//!   returned in order
+//! * [`play`]: threads that play numbered games, which are returned in order; starting positions, checked by a small
+//!   search; the limits of a move, a game until the rules of chess or adjudication end it, and the tally of games
 //!
 //! The random numbers of a game depend only on the seed and the number of the game, so results do not depend on the
 //! number of threads.
@@ -11,6 +10,4 @@
 // Reviews use it, also without the feature `full`.
 pub mod ending;
 #[cfg(feature = "full")]
-pub mod referee;
-#[cfg(feature = "full")]
-pub mod workers;
+pub mod play;

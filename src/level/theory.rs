@@ -9,8 +9,7 @@ use std::sync::OnceLock;
 
 use super::{Level, habits, mix, strength, traps};
 use crate::board::{Move, Position, Role};
-use crate::notation::line;
-use crate::notation::line::Walker;
+use crate::notation::positions::{self, Walker};
 
 /// Number of full moves from the start of a game that count as the opening.
 const OPENING_MOVES: u32 = 8;
@@ -31,11 +30,11 @@ type Theory = HashMap<u64, Vec<(Move, u32)>>;
 fn theory() -> &'static Theory {
     static THEORY: OnceLock<Theory> = OnceLock::new();
     THEORY.get_or_init(|| {
-        let table = line::table();
+        let table = positions::table();
         let mut walker = Walker::default();
         let mut theory = Theory::new();
         for line in table.lines() {
-            if walker.play(line::moves_of(line)).is_some() {
+            if walker.play(positions::moves_of(line)).is_some() {
                 count_moves(walker.moves(), &mut theory);
             }
         }

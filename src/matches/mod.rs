@@ -1,21 +1,17 @@
 //! `zoothera match`: matches between two nets or two sets of options.
 //!
-//! * [`args`]: the command line
 //! * [`side`]: net, options and clock of a player, and the engine that plays with them
-//! * [`plan`]: all inputs that determine the games
+//! * [`plan`]: the command line, and all inputs that determine the games
 //! * [`table`]: plays a game by its number, and writes it as text
 //! * [`score`]: results, Elo and its error, and the sequential test
-//! * [`state`]: the file from which a match is resumed
-//! * [`report`]: the result as text and JSON
+//! * [`report`]: the file from which a match is resumed; the result as text and JSON
 //! * [`run`]: a match from its first game to its last
 //!
 //! Both players run in this process, each with its own search threads, hash table and histories.
 
-pub mod args;
-mod plan;
-mod report;
+pub mod plan;
+pub mod report;
 pub mod run;
 pub mod score;
 mod side;
-pub mod state;
 mod table;

@@ -8,15 +8,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use chrono::Utc;
 
-use super::args::MatchArgs;
-use super::plan::Plan;
-use super::report;
-use super::report::Report;
+use super::plan::{MatchArgs, Plan};
+use super::report::{self, Report, State};
 use super::score::{Score, Sprt};
-use super::state::State;
 use super::table::{PlayedGame, Searches, Table};
-use crate::game::workers;
-use crate::game::workers::Event;
+use crate::game::play::{self, Event};
 use crate::util::atomic::AppendFile;
 use crate::util::console::{Interrupt, Interrupted, ProgressLine};
 use crate::util::cores;
@@ -197,7 +193,7 @@ fn play(plan: &Plan, args: &MatchArgs, records: &mut Records, interrupt: &Interr
     };
     let new_table = || Table::new(plan, date, &searches);
     let halt = || searches.lock().iter().for_each(|search| search.stop());
-    let played = workers::play(threads, numbers, new_table, receive, halt);
+    let played = play::play_numbered(threads, numbers, new_table, receive, halt);
     if let Some(progress) = &mut progress {
         progress.finish(&line(plan, &records.state, before, progress.seconds()));
     }

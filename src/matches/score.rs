@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::game::referee::Tally;
+use crate::game::play::Tally;
+
 // CITE: the estimates are those of fastchess and fishtest. A pair is both games of one opening; its five results
 // (pentanomial) have a smaller variance than independent games, because the opening favours the same side twice.
 // Normalised Elo: M. Van den Bergh, "Comments on normalized Elo" (2020).

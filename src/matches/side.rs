@@ -11,11 +11,9 @@ use serde::Serialize;
 
 use crate::board::{Color, Move, Position};
 use crate::nnue::Network;
-use crate::search::limits::SideClock;
-use crate::search::{Controller, Limits, Score, Silent, ThreadPool};
+use crate::search::{Controller, Limits, Score, SideClock, Silent, ThreadPool};
 use crate::tools::load_network;
-use crate::uci::options::{self, Action, Settings};
-use crate::uci::player::SEED_MAX;
+use crate::uci::options::{self, Action, SEED_MAX, Settings};
 use crate::util::text::Shown as _;
 
 /// Names of the embedded net on the command line.

@@ -10,9 +10,7 @@ use super::side::{Clock, Engine, FoundMove};
 use crate::board::openings::Opening;
 use crate::board::{CastlingMode, Color, Move, Position};
 use crate::game::ending::{Cause, Ending};
-use crate::game::referee;
-use crate::game::referee::Answer;
-use crate::game::workers::{Player, rng_of};
+use crate::game::play::{self, Answer, Player, rng_of};
 use crate::search::score::{MATE, Value};
 use crate::search::{Controller, Score};
 use crate::tools::game_record::{pgn, result_of};
@@ -82,7 +80,7 @@ impl Player for Table<'_> {
         let player = |color: Color| usize::from(color != a_is);
         let mut clock = plan.control.map(Clock::new);
         let mut moves = Vec::new();
-        let ending = referee::play(opening.position(), &plan.rules, stop, |position| {
+        let ending = play::play_game(opening.position(), &plan.rules, stop, |position| {
             let turn = position.turn();
             let engine = &mut self.engines[player(turn)];
             let Some((found, time)) = think(engine, position, plan, clock.as_ref()) else {

@@ -4,7 +4,7 @@
 use super::architecture::{Architecture, Shape, own};
 use super::error::{Fault, NetError};
 use super::version::{HEADER_SIZE, KNOWN_VERSIONS, VERSION_1, VERSION_OWN};
-use crate::util::identity::Kind;
+use crate::util::files::Kind;
 
 /// Maximum accepted length of the description, in bytes.
 const MAX_DESCRIPTION: usize = 1 << 20;

@@ -7,7 +7,7 @@ use crate::board::{Move, Position};
 pub(crate) use crate::game::ending::cut_at_end;
 use crate::game::ending::{Cause, Ending};
 use crate::notation::pgn::Game;
-use crate::search::limits::Limits;
+use crate::search::Limits;
 use crate::search::score::{Line, Outcome, Progress, Reporter, Score};
 use crate::search::{Controller, SearchOptions, ThreadPool};
 use crate::util::console::Interrupt;

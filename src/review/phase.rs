@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::board::{Bitboard, Color, Position, Role};
-use crate::notation::line;
-use crate::notation::line::Walker;
+use crate::notation::positions::{self, Walker};
+
 // CITE: the division by officers and by the back ranks is lichess' (scalachess, Divider), as a fact; ours omits its
 // third condition (how mixed the board is).
 
@@ -96,11 +96,11 @@ pub(crate) struct OpeningNames {
 impl OpeningNames {
     /// Reads the table that is part of the program.
     pub(crate) fn load() -> Self {
-        let mut openings = Self { table: line::table(), by_key: HashMap::new(), longest: 0 };
+        let mut openings = Self { table: positions::table(), by_key: HashMap::new(), longest: 0 };
         let mut walker = Walker::default();
         let mut start = 0;
         for line in openings.table.split_inclusive('\n') {
-            if let Some(position) = walker.play(line::moves_of(line)) {
+            if let Some(position) = walker.play(positions::moves_of(line)) {
                 openings.by_key.insert(position.key(), start);
                 openings.longest = openings.longest.max(walker.moves().len());
             }

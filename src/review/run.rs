@@ -17,14 +17,13 @@ use super::report::{PlaySummary, Review};
 pub use super::study::Detail;
 use super::study::{Wishes, parts, review};
 use crate::board::Color;
-use crate::notation::line::position_from_fen;
-use crate::notation::pgn;
-use crate::notation::pgn::{Broken, Game, Games, Token};
+use crate::notation::pgn::{self, Broken, Game, Games, Token};
+use crate::notation::positions::position_from_fen;
 use crate::tools::args::{EngineArgs, LimitArgs};
 use crate::tools::play::{PlayArgs, PlayedGame};
 use crate::util::atomic::{AtomicFile, unused_path};
 use crate::util::console::{Interrupted, ProgressLine};
-use crate::util::identity::{Kind, check_distinct, is_text, text_start};
+use crate::util::files::{Kind, check_distinct, is_text, text_start};
 use crate::util::quantity::{counted, short_time};
 use crate::util::text::Shown as _;
 

@@ -26,23 +26,24 @@
 //! # Map
 //!
 //! From `go` to `bestmove`: [`ThreadPool::go`] builds a request (root moves, time budget). Every `Worker` runs `root`
-//! (iterations, aspiration window), which calls `negamax` (the numbered steps) and `qsearch`. Worker 0 checks the
+//! (iterations, aspiration window), which calls `negamax` (the numbered steps, and quiescence). Worker 0 checks the
 //! limits, reports, and ends the search. A file uses only the files above it in this list.
 //!
-//! * `params`, `rules`: tunable numbers, and switches of rules
-//! * [`score`], [`limits`]: values, and the reports that a caller receives; the limits that it gives, and the time
-//!   budget of a move
+//! * `params`: tunable numbers, and switches of rules
+//! * [`score`]: values, and the reports that a caller receives
 //! * [`tt`], `tt_file`: the transposition table and its file format
-//! * `syzygy`, `tablebases`: tablebase files and probes; what the search does with them
+//! * `syzygy`: tablebase files and probes
 //! * `mate_tables`: computed distances to mate of queen, rook or pawn against a king
-//! * `request`: one search as its threads share it, with its root moves
+//! * `request`: one search: limits and settings, the time budget of a move, root moves, what the threads share
+//! * `tablebases`: what the search does with tablebases
 //! * `history`, `movepick`: statistics of moves and evaluations; the move picker
-//! * `worker`: the state of one thread and its path, and the only functions that make and undo a move
+//! * `worker`: the state of one thread and its path, and the only functions that make and undo a move; [`Solo`]: a
+//!   search on the caller's thread
 //! * `evaluate`: from the network's output to the search's value, and to centipawns
-//! * `negamax`: the numbered steps of a node, and the table of all steps
-//! * `prune` (steps 5 to 10), `moves` (11 to 15), `history_update` (16), `qsearch`
+//! * `negamax`: the numbered steps of a node, the table of all steps, and quiescence search
+//! * `prune` (steps 5 to 10), `moves` (11 to 15), `history_update` (16)
 //! * `root`: iterations, lines of MultiPV, the aspiration window, the end of the search
-//! * `threads`: the pool, its threads, and their vote; [`solo`]: a search on the caller's thread
+//! * `threads`: the pool, its threads, and their vote
 //!
 //! The table of steps in `negamax.rs` lists the file and function of each rule.
 // CITE: alpha-beta: Knuth and Moore (1975); principal-variation search: Marsland and Campbell (1982), Reinefeld's
@@ -52,19 +53,15 @@
 pub(crate) mod evaluate;
 mod history;
 mod history_update;
-pub mod limits;
 mod mate_tables;
 mod movepick;
 mod moves;
 mod negamax;
 pub(crate) mod params;
 mod prune;
-mod qsearch;
 mod request;
 mod root;
-pub(crate) mod rules;
 pub mod score;
-pub mod solo;
 #[cfg(feature = "full")]
 pub(crate) mod syzygy;
 #[cfg(not(feature = "full"))]
@@ -78,10 +75,11 @@ pub mod tt;
 mod tt_file;
 mod worker;
 
-pub use limits::{Limits, SearchOptions};
+pub(crate) use params::rules;
+pub use request::{Limits, SearchOptions, SideClock};
 pub use score::{Line, Outcome, Progress, Reporter, Score, ScoreBound, Silent};
-pub use solo::Solo;
 #[cfg(feature = "full")]
 pub use syzygy::{CHECKSUM_BYTES, table_checksum};
 pub use threads::{Controller, ThreadPool};
 pub use tt_file::SavedTable;
+pub use worker::{Found, STACK_BYTES, Sampler, Solo};

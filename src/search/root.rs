@@ -6,11 +6,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use super::negamax::{Node, NodeType, Root};
-use super::request::{Exact, RootMove, SearchRequest};
-use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
-use super::score::{Line, Progress, ScoreBound};
+use super::request::{self, Exact, RootMove, SearchRequest};
+use super::score::{self, INFINITE, Line, MAX_PLY, NONE, Progress, ScoreBound, Value};
 use super::worker::{Searched, Worker};
-use super::{evaluate, limits, mate_tables, params, tablebases};
+use super::{evaluate, mate_tables, params, tablebases};
 use crate::board::Move;
 
 /// Milliseconds before bounds and current moves are reported; earlier reports would change too fast to be read.
@@ -278,7 +277,7 @@ impl Worker {
         let before = self.request.previous_value.unwrap_or(best.value);
         let fall = f64::from(params::time_falling_previous()) / 1000.0 * f64::from(before - best.average)
             + f64::from(*trend.value_at(self.completed_depth) - best.value);
-        let summary = limits::IterationSummary {
+        let summary = request::IterationSummary {
             score_fall: if score::is_decisive(best.value) { 0.0 } else { fall },
             stable_iterations: trend.stable,
             best_move_changes: trend.changes,
@@ -286,7 +285,7 @@ impl Worker {
             forced: self.request.root_moves.len() == 1,
         };
         let soft =
-            if budget.adjustable { (budget.soft * limits::stretch(&summary)).min(budget.hard) } else { budget.soft };
+            if budget.adjustable { (budget.soft * request::stretch(&summary)).min(budget.hard) } else { budget.soft };
         if self.elapsed() < soft {
             return false;
         }

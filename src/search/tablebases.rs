@@ -1,8 +1,9 @@
 //! What the search does with tablebases: classes of results, the choice of root moves, and variations to mate.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use super::limits::SearchOptions;
+use super::request::{SearchOptions, SearchRequest};
 use super::score::{DRAW, TB_WIN, Value};
 use super::syzygy::{Syzygy, Wdl};
 use crate::board::{Color, Move, Position, Role};
@@ -67,19 +68,34 @@ fn wdl_class_after(tables: &Syzygy, position: &mut Position, m: Move, rule: bool
 
 /// Rank of a root move, and its value by the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RankedMove {
+struct RankedMove {
     /// The higher, the better.
-    pub rank: i32,
+    rank: i32,
     /// A win, loss or draw.
-    pub value: Value,
+    value: Value,
 }
 
 /// The root moves as the tables rank them.
-pub struct RootRanking {
+struct RootRanking {
     /// One entry for each move, in their order.
-    pub moves: Vec<RankedMove>,
+    moves: Vec<RankedMove>,
     /// Whether the search below the root need not probe the tables: they have distances, or there is nothing to win.
-    pub decides: bool,
+    decides: bool,
+}
+
+impl SearchRequest {
+    /// Uses the tables in this search and ranks the root moves by their results.
+    pub fn use_tablebases(&mut self, tables: Arc<Syzygy>) {
+        let moves: Vec<Move> = self.root_moves.iter().map(|root| root.m).collect();
+        if let Some(ranking) = rank_root_moves(&tables, &self.position, &self.options, &moves) {
+            for (root, ranked) in self.root_moves.iter_mut().zip(ranking.moves) {
+                (root.rank, root.tb_value) = (ranked.rank, Some(ranked.value));
+            }
+            self.sort_by_rank();
+            self.root_in_tb = ranking.decides;
+        }
+        self.syzygy = Some(tables);
+    }
 }
 
 /// Ranks `moves` by the result that they keep; `None` if the tables do not contain each of them. All winning moves have
@@ -87,7 +103,7 @@ pub struct RootRanking {
 /// pawn move. That distance ranks them where it decides ([`distance_counts`]), and where the 50-move limit is near.
 /// Without DTZ tables the WDL tables rank the moves.
 // CITE: ranking root moves by tablebases, by DTZ or else by WDL tables: Stockfish; the rule for winning moves is ours.
-pub fn rank_root_moves(
+fn rank_root_moves(
     tables: &Syzygy,
     position: &Position,
     options: &SearchOptions,

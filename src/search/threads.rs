@@ -12,20 +12,18 @@ use anyhow::Result;
 use crossbeam::channel::{Receiver, Sender, unbounded};
 
 use super::history::SharedHistories;
-use super::limits::{Limits, SearchOptions};
-use super::request::{RootMove, SearchRequest, Signals};
-use super::score::{INFINITE, Value};
-use super::score::{Line, LoadedTables, Outcome, Progress, Reporter, Score, ScoreBound};
+use super::request::{self, Limits, RootMove, SearchOptions, SearchRequest, Signals};
+use super::score::{self, INFINITE, Line, LoadedTables, Outcome, Progress, Reporter, Score, ScoreBound, Value};
 use super::syzygy::Syzygy;
-use super::tt::{NoMemory, TranspositionTable};
-use super::tt_file::SavedTable;
+use super::tt::{self, NoMemory, TranspositionTable};
+use super::tt_file::{self, SavedTable};
 use super::worker::{STACK_BYTES, WORKER_BYTES, Worker};
-use super::{limits, params, request, root, score, tt, tt_file};
+use super::{params, root};
 use crate::board::{Color, Move, Position};
 use crate::level::Level;
 use crate::nnue::Network;
-use crate::util::sync::{Condvar, Mutex};
-use crate::util::{memory, sync};
+use crate::util::memory;
+use crate::util::sync::{self, Condvar, Mutex};
 
 /// Size in MiB of the levels' transposition table, which is cleared before each move.
 const LEVEL_TABLE_MB: usize = 1;
@@ -66,7 +64,7 @@ impl ThreadPool {
         let mut request = SearchRequest::new(position, limits, options, self.table.clone(), reporter);
         request.previous_value = *self.shared.activity.last_value.lock();
         request.budget =
-            limits::budget(&request.limits, &request.options, request.position.turn(), game_ply(&request.position));
+            request::budget(&request.limits, &request.options, request.position.turn(), game_ply(&request.position));
         let level = request.options.level;
         if let Some(tables) = self.syzygy.as_ref().filter(|_| level.is_none()) {
             request.use_tablebases(tables.clone());

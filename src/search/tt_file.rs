@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tt::{ClusterWords, MAX_CLUSTERS, TranspositionTable};
 use crate::util::atomic::AtomicFile;
-use crate::util::identity::Kind;
+use crate::util::files::Kind;
 use crate::util::reason;
 use crate::util::text::Shown as _;
 

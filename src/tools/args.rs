@@ -2,8 +2,7 @@
 //! line, from files of positions and games, and from standard input.
 
 use std::fs::File;
-use std::io;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,15 +10,13 @@ use anyhow::{Context, Result, bail};
 
 use super::load_network;
 use crate::board::{Move, Position};
-use crate::notation::epd::{EpdRecord, is_blank};
-use crate::notation::line::{begins_position, position_with_moves};
 use crate::notation::pgn::tags::begins_tag;
 use crate::notation::pgn::{Game, Games, Place};
 use crate::notation::position_from_fen;
+use crate::notation::positions::{EpdRecord, begins_position, is_blank, position_with_moves};
 use crate::search::{Limits, ThreadPool};
-use crate::util::encoding::{Lines, read_text_from};
 use crate::util::quantity::{counted, parse_count, parse_time};
-use crate::util::text::printable;
+use crate::util::text::{Lines, printable, read_text_from};
 
 /// Limits of a search.
 #[derive(clap::Args, Debug, Default)]

@@ -14,14 +14,12 @@ use anyhow::{Context, Result, bail, ensure};
 use super::load_network;
 use crate::board::Position;
 use crate::nnue::Network;
-use crate::notation::epd::{EpdRecord, is_blank};
 use crate::notation::position_from_fen;
-use crate::search::limits::Limits;
+use crate::notation::positions::{EpdRecord, is_blank};
 use crate::search::score::Silent;
-use crate::search::{SearchOptions, ThreadPool};
-use crate::util::encoding::read_text;
+use crate::search::{Limits, SearchOptions, ThreadPool};
 use crate::util::quantity::nodes_per_second;
-use crate::util::text::Shown as _;
+use crate::util::text::{Shown as _, read_text};
 
 /// Default depth in plies. The whole list then takes a few seconds.
 const DEFAULT_DEPTH: i32 = 13;

@@ -6,19 +6,17 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
-use super::args::{SelectionArgs, positions_help};
-use super::{args, load_network};
+use super::args::{self, SelectionArgs, positions_help};
+use super::load_network;
 use crate::board::{Position, Role, Square};
 use crate::nnue::{AccumulatorStack, AttackInputs, Board, Kernel, NetOutput, Network};
-use crate::notation::epd::is_blank;
 use crate::notation::position_from_fen;
-use crate::search::evaluate;
-use crate::search::evaluate::scaled;
-use crate::util::encoding::read_text;
-use crate::util::identity::check_distinct;
+use crate::notation::positions::is_blank;
+use crate::search::evaluate::{self, scaled};
+use crate::util::files::check_distinct;
 use crate::util::quantity::counted;
 use crate::util::reason;
-use crate::util::text::Shown as _;
+use crate::util::text::{Shown as _, read_text};
 
 /// The board without the piece on a square. The result may be illegal (a removed piece can expose a king to check), but
 /// the network evaluates it anyway.

@@ -1,17 +1,17 @@
 //! Games as PGN text: any game, a game against a person, and the one in progress.
 
+use std::env;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{ErrorKind, Write as _};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
 
 use anyhow::{Context, Result};
 use chrono::{DateTime, Utc};
 
 use crate::board::{Color, Move, Position};
 use crate::util::atomic::{AtomicFile, unused_path, write_atomically};
-use crate::util::identity::{Kind, is_text};
+use crate::util::files::{Kind, is_text};
 use crate::util::text::Shown as _;
 
 /// The kind of file to which games are appended.

@@ -13,9 +13,8 @@ use anyhow::{Context, Result, bail};
 use crate::board::openings::Openings;
 use crate::board::{CastlingMode, Position};
 use crate::nnue::Network;
-use crate::search::limits::Limits;
 use crate::search::score::{Score, Silent};
-use crate::search::{SearchOptions, ThreadPool};
+use crate::search::{Limits, SearchOptions, ThreadPool};
 use crate::util::rng::SplitMix64;
 
 /// Openings with an absolute score above this, in centipawns, are discarded.

@@ -11,7 +11,7 @@ use super::net_numbers::{NumberFormat, export_numbers, summary};
 use super::net_picture;
 use crate::nnue::{AttackInputs, KIND, NetInfo, Network, ThreatInputs, hex_sha256};
 use crate::util::atomic::write_over;
-use crate::util::identity::check_distinct;
+use crate::util::files::check_distinct;
 use crate::util::text::Shown as _;
 
 /// Hexadecimal digits of the SHA-256 in a name like `nn-<12 digits>.nnue`.

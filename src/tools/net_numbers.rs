@@ -10,7 +10,7 @@ use crate::nnue::features::set::row_in_bullet;
 use crate::nnue::layers::Direct;
 use crate::nnue::{Activation, Features, Network, ThreatInputs};
 use crate::util::atomic::write_over;
-use crate::util::identity::Kind;
+use crate::util::files::Kind;
 use crate::util::text::Shown as _;
 
 /// Form of an exported network.

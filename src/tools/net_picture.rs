@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::nnue::Network;
 use crate::util::atomic::write_over;
-use crate::util::identity::Kind;
+use crate::util::files::Kind;
 
 /// Edge of a square in pixels.
 const SQUARE: usize = 2;

@@ -9,9 +9,8 @@ use anyhow::{Context, Result, bail};
 use crate::board::perft::{KnownCount, parse_suite, perft, perft_until};
 use crate::board::{CastlingMode, Position};
 use crate::notation::position_in_mode;
-use crate::util::encoding::read_text;
 use crate::util::quantity::nodes_per_second;
-use crate::util::text::Shown as _;
+use crate::util::text::{Shown as _, read_text};
 
 /// Arguments of `perft`.
 #[derive(clap::Args, Debug)]

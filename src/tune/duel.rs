@@ -8,10 +8,8 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::board::{Color, Position};
-use crate::game::referee::{self, MoveArgs, RuleArgs, Tally};
-use crate::game::workers::{EvenOpenings, OpeningArgs};
-use crate::search::solo::STACK_BYTES;
-use crate::search::{Limits, Solo, params, rules};
+use crate::game::play::{self, EvenOpenings, MoveArgs, OpeningArgs, RuleArgs, Tally};
+use crate::search::{Limits, STACK_BYTES, Solo, params, rules};
 use crate::tools::load_network;
 use crate::util::cores;
 use crate::util::rng::SplitMix64;
@@ -126,7 +124,7 @@ impl Arena<'_> {
         }
         let never = AtomicBool::new(false);
         let mut failed = None;
-        let ending = referee::play(start, self.rules, &never, |position| {
+        let ending = play::play_game(start, self.rules, &never, |position| {
             let plus = position.turn() == plus_is;
             let values = if plus { &request.plus } else { &request.minus };
             failed = set_parameters(&request.names, values).err();

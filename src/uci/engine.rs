@@ -1,26 +1,27 @@
 //! The engine thread: executes commands in order. It waits for a search only before it starts the next one.
 
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::Result;
 use crossbeam::channel::Receiver;
 
-use super::command::{Command, NonUciCommand, PositionCommand};
-use super::go::GoCommand;
-use super::options::{Action, OPTIONS, Settings, UciOption};
-use super::output::{Audience, Output};
-use super::player::EMBEDDED_NAME;
-use super::print::{PrintOptions, Printer};
+use super::command::{Command, GoCommand, NON_UCI_COMMANDS, NonUciCommand, PositionCommand};
+use super::options::{Action, EMBEDDED_NAME, Kind, OPTIONS, Settings, UciOption, unquoted};
+use super::output::{Audience, Output, PrintOptions, Printer};
 use super::reader::{Mailbox, Message};
-use super::{go, non_uci, options, output, player};
+use super::{command, options, output};
 use crate::board::Position;
 use crate::book::Book;
 use crate::nnue::Network;
 use crate::search::score::LoadedTables;
 use crate::search::tt::NoMemory;
 use crate::search::{Limits, ThreadPool};
-use crate::tools;
+use crate::tools::perft::divide;
+use crate::tools::{self, bench, genfens};
+use crate::util::quantity::{nodes_per_second, short_number};
 use crate::util::text::{Shown as _, excerpt};
 use crate::util::{reason, sync};
 
@@ -205,7 +206,6 @@ impl Engine {
             return;
         }
         let shown = PrintOptions {
-            number,
             root: self.position.clone(),
             chess960: self.settings.chess960,
             show_wdl: Arc::clone(&self.settings.show_wdl),
@@ -219,11 +219,14 @@ impl Engine {
             self.output.info(&message);
         }
         if self.debug {
-            self.output.info(&format!("go: {}", go::describe(&limits)));
+            self.output.info(&format!("go: {}", command::describe(&limits)));
         }
-        let printer = Arc::new(Printer::new(shown, self.output.clone(), self.mailbox.clone()));
+        let printer = Arc::new(Printer::new(shown, self.output.clone(), {
+            let mailbox = self.mailbox.clone();
+            move || mailbox.send(Message::SearchEnded(number), 0)
+        }));
         self.search = number;
-        self.mailbox.begin_search(number, go::is_endless(&limits), limits.ponder);
+        self.mailbox.begin_search(number, command::is_endless(&limits), limits.ponder);
         let (position, options) = (self.position.clone(), self.settings.for_search());
         let started = catch_unwind(AssertUnwindSafe(|| {
             self.pool().go(position, limits, options, Arc::clone(&printer) as _);
@@ -286,14 +289,14 @@ impl Engine {
     fn non_uci(&mut self, number: u64, command: NonUciCommand, arguments: &[String]) {
         match command {
             NonUciCommand::Display => self.output.line(self.position.diagram().trim_end()),
-            NonUciCommand::Help => self.output.line(non_uci::help()),
+            NonUciCommand::Help => self.output.line(help()),
             NonUciCommand::Cpu => self.output.line(tools::cpu::report().trim_end()),
             NonUciCommand::Eval => {
                 let network = self.pool().network();
                 self.output.line(tools::eval::explain(&self.position, &network).trim_end());
             }
             NonUciCommand::Flip => {
-                let flipped = non_uci::flipped(&self.position.fen());
+                let flipped = flipped(&self.position.fen());
                 match Position::from_fen(&flipped, self.position.castling_mode()) {
                     Ok(position) => self.position = position,
                     Err(error) => {
@@ -321,7 +324,7 @@ impl Engine {
         let (mailbox, output) = (&self.mailbox, &self.output);
         let chess960 = self.settings.chess960;
         mailbox.set_long_job(true);
-        non_uci::perft(&mut self.position.clone(), depth, chess960, output, &|| {
+        perft(&mut self.position.clone(), depth, chess960, output, &|| {
             sync::poll();
             mailbox.is_stopped(number)
         });
@@ -333,7 +336,7 @@ impl Engine {
         self.finish_search();
         let network = self.pool().network();
         self.mailbox.set_long_job(true);
-        let result = non_uci::tool(tool, arguments, network, &self.output);
+        let result = run_tool(tool, arguments, network, &self.output);
         self.mailbox.set_long_job(false);
         if let Err(error) = result {
             self.output.error(&reason::chain(&error));
@@ -393,7 +396,7 @@ impl Engine {
 
     /// Loads the net that `EvalFile` names. After an error the current net remains in use.
     fn set_net(&mut self, name: &str) {
-        match player::load(name) {
+        match options::load_net(name) {
             Ok(net) => {
                 self.net_rejected = false;
                 self.after_search("EvalFile", move |engine| {
@@ -546,14 +549,144 @@ fn report_tables(output: &Output, loaded: &LoadedTables) {
     }
 }
 
-/// A path without surrounding quotes.
-fn unquoted(path: &str) -> &str {
-    let inner = ['"', '\''].iter().find_map(|&quote| path.strip_prefix(quote)?.strip_suffix(quote));
-    inner.unwrap_or(path).trim()
-}
-
 /// Message of a panic.
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a message")
+}
+
+// Commands beyond UCI: thin wrappers of [`crate::tools`] and [`crate::board`].
+
+/// Maximum depth of perft in plies. No perft deeper than 10 ends in practice.
+const MAX_PERFT_DEPTH: i64 = 64;
+
+/// Commands and options, one per line.
+fn help() -> String {
+    let mut lines = vec![
+        format!("UCI: {}", command::protocol_words().collect::<Vec<_>>().join(" ")),
+        format!("  go  {}", command::keywords().collect::<Vec<_>>().join(" ")),
+        String::from("Beyond UCI:"),
+    ];
+    lines.extend(NON_UCI_COMMANDS.iter().map(|(name, _, doc)| format!("  {name:<10} {doc}")));
+    lines.push("Options (setoption name NAME value VALUE):".into());
+    lines.extend(OPTIONS.iter().map(|option| {
+        let range = match &option.kind {
+            Kind::Spin(default, range, _) => format!("{default}, {} to {}", range.start(), range.end()),
+            Kind::Check(default, _) => default.to_string(),
+            Kind::Button => "button".into(),
+            Kind::Text("", _) => "text".into(),
+            Kind::Text(default, _) if default.len() > 20 => "text".into(),
+            Kind::Text(default, _) => (*default).into(),
+        };
+        format!("  {:<18} {} ({range})", option.name, option.help)
+    }));
+    lines.join("\n")
+}
+
+/// Runs a tool that prints lines.
+fn run_tool(tool: NonUciCommand, arguments: &[String], network: Arc<Network>, output: &Output) -> Result<()> {
+    let mut out = Lines { output, rest: Vec::new() };
+    if tool == NonUciCommand::GenFens {
+        let request = genfens::Request::parse(&arguments.join(" "))?;
+        genfens::generate(&request, network, &mut out)
+    } else {
+        let options = bench::BenchOptions::from_words(arguments)?;
+        bench::bench(options, network, &mut out, &mut std::io::stderr()).map(drop)
+    }
+}
+
+/// Writer for the tools that splits text into lines and sends them to the output.
+struct Lines<'a> {
+    output: &'a Output,
+    rest: Vec<u8>,
+}
+
+impl Write for Lines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.rest.extend_from_slice(bytes);
+        while let Some(end) = self.rest.iter().position(|&byte| byte == b'\n') {
+            let line: Vec<u8> = self.rest.drain(..=end).collect();
+            self.output.line(String::from_utf8_lossy(&line[..end]));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Counts the move paths below each move, until `is_stopped` returns true.
+fn perft(position: &mut Position, depth: i64, chess960: bool, output: &Output, is_stopped: &dyn Fn() -> bool) {
+    let start = std::time::Instant::now();
+    let depth = depth.clamp(1, MAX_PERFT_DEPTH) as u32;
+    let mut lines = Lines { output, rest: Vec::new() };
+    let counted = divide(position, depth, chess960, is_stopped, &mut lines);
+    let Ok(Some(total)) = counted else {
+        return output.info("perft: stopped");
+    };
+    let speed = nodes_per_second(total, start.elapsed());
+    output.line(format!("\nNodes searched: {total}\n"));
+    output.info(&format!("{} nodes per second", short_number(speed as f64)));
+}
+
+/// The FEN with the colours exchanged and the ranks reversed.
+fn flipped(fen: &str) -> String {
+    let swap = |c: char| {
+        if c.is_ascii_uppercase() { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() }
+    };
+    let mut fields: Vec<String> = fen.split(' ').map(String::from).collect();
+    if let Some(board) = fields.first_mut() {
+        *board =
+            board.split('/').rev().map(|rank| rank.chars().map(swap).collect::<String>()).collect::<Vec<_>>().join("/");
+    }
+    if let Some(turn) = fields.get_mut(1) {
+        *turn = if turn == "w" { "b".into() } else { "w".into() };
+    }
+    if let Some(castling) = fields.get_mut(2) {
+        // White's rights are first in a FEN.
+        let swapped: String = castling.chars().map(swap).collect();
+        let (white, black): (String, String) = swapped.chars().partition(char::is_ascii_uppercase);
+        *castling = white + &black;
+    }
+    if let Some(square) = fields.get_mut(3) {
+        *square = square.replace('3', "#").replace('6', "3").replace('#', "6");
+    }
+    fields.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::output::tests::Page;
+    use super::*;
+
+    #[test]
+    fn flip_exchanges_the_colours() {
+        let fen = "rnbqkbnr/pppp1ppp/8/8/4pP2/8/PPPPP1PP/RNBQKBNR b KQk f3 0 3";
+        let flip = "rnbqkbnr/ppppp1pp/8/4Pp2/8/8/PPPP1PPP/RNBQKBNR w Kkq f6 0 3";
+        assert_eq!(flipped(fen), flip);
+        assert_eq!(flipped(flip), fen);
+        assert_eq!(flipped("4k3/8/8/8/8/8/8/4K3 w - - 0 1"), "4k3/8/8/8/8/8/8/4K3 b - - 0 1");
+    }
+
+    #[test]
+    fn perft_prints_each_move_and_total_and_stops() {
+        let page = Page::default();
+        let output = Output::new(page.clone(), || {});
+        perft(&mut Position::startpos(), 3, false, &output, &|| false);
+        perft(&mut Position::startpos(), 60, false, &output, &|| true);
+        output.flush(Duration::from_secs(5));
+        let text = page.text();
+        assert!(text.contains("e2e4: 600\n") && text.contains("Nodes searched: 8902\n"), "{text}");
+        assert!(text.contains("perft: stopped"));
+    }
+
+    #[test]
+    fn help_lists_every_command_and_option() {
+        let help = help();
+        assert!(NON_UCI_COMMANDS.iter().all(|(name, ..)| help.contains(name)));
+        assert!(OPTIONS.iter().all(|option| help.contains(option.name)));
+    }
 }

@@ -1,30 +1,24 @@
 //! UCI: the protocol on standard input and output.
 //!
-//! There are three threads. The [`reader`] parses lines ([`command`], [`go`]), executes commands at once where the
-//! protocol requires it, and queues the rest. The [`engine`] executes them in order, checks options against one table
-//! ([`options`]), and starts searches, which report to a printer ([`mod@print`]). The writer thread prints all output
-//! ([`output`]). At the end of the input, the queued commands are still executed; `quit` and a closed output end the
-//! process at once.
+//! There are three threads. The [`reader`] parses lines ([`command`]), executes commands at once where the protocol
+//! requires it, and queues the rest. The [`engine`] executes them in order, checks options against one table
+//! ([`options`]), and starts searches, which report to a printer. The writer thread prints all output ([`output`]). At
+//! the end of the input, the queued commands are still executed; `quit` and a closed output end the process at once.
 //!
 //! A host without threads that cannot wait for input either, such as a browser, runs a [`Session`].
 
 pub mod command;
 pub mod engine;
-pub mod go;
-mod non_uci;
 pub mod options;
 pub mod output;
-pub mod player;
-pub mod print;
 pub mod reader;
 
-use crate::util::sync::Mutex;
 use std::io::Read;
 use std::sync::Arc;
 
 use crossbeam::channel::Receiver;
 
-use crate::util::sync::{self};
+use crate::util::sync::{self, Mutex};
 use command::{Command, CommandError};
 use engine::Engine;
 use output::{Audience, Output};

@@ -1,18 +1,15 @@
 //! Files that are written atomically (readers find either the old or the complete new content), and append-only files.
 
 use std::ffi::OsString;
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use anyhow::{Context, Result, bail, ensure};
 use crc32fast::Hasher;
 
-use super::claim::{claim, is_read_only};
-use super::identity::Kind;
+use super::files::{self, Kind, claim, is_read_only};
 use super::text::Shown as _;
-use super::{claim, identity};
 
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 16;
@@ -43,7 +40,7 @@ impl AtomicFile {
     pub fn create(path: &Path) -> Result<Self> {
         let target = resolve(path)?;
         let old = replaceable(&target, path)?;
-        let temporary = claim::hidden_path(&target, "tmp");
+        let temporary = files::hidden_path(&target, "tmp");
         let claimed = claim(&temporary).with_context(|| format!("cannot write {}", path.shown()))?;
         let Some(file) = claimed else {
             bail!("cannot write {}: another process is writing to it", path.shown());
@@ -127,7 +124,7 @@ impl AtomicFile {
     /// Flushes and renames the temporary file.
     fn rename_to(&mut self, name: &Path) -> io::Result<()> {
         self.flush()?;
-        if !identity::names(&self.temporary, self.file.get_ref()) {
+        if !files::names(&self.temporary, self.file.get_ref()) {
             let what = "another process has replaced its temporary file";
             return Err(io::Error::other(what));
         }
@@ -185,9 +182,9 @@ fn replaceable(target: &Path, path: &Path) -> Result<Option<Metadata>> {
     if is_read_only(&found) {
         bail!("cannot write {shown}: it is read-only; make it writable or use another name");
     }
-    let opened = claim::open_existing(target);
+    let opened = files::open_existing(target);
     let old = opened.with_context(|| format!("cannot write {shown}"))?;
-    if claim::is_locked_elsewhere(&old) {
+    if files::is_locked_elsewhere(&old) {
         bail!("cannot write {shown}: another process is writing to it");
     }
     Ok(Some(found))
@@ -227,9 +224,9 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if self.complete {
-            claim::unlock(self.file.get_ref());
+            files::unlock(self.file.get_ref());
         } else {
-            claim::remove(&self.temporary, self.file.get_ref());
+            files::remove(&self.temporary, self.file.get_ref());
         }
     }
 }
@@ -278,7 +275,7 @@ impl AppendFile {
     /// The error does not name the file.
     pub fn open(path: &Path) -> Result<Self> {
         let file = open_data(path)?;
-        if claim::is_locked_elsewhere(&file) {
+        if files::is_locked_elsewhere(&file) {
             bail!("another process is writing to it");
         }
         let bytes = file.metadata()?.len();
@@ -344,7 +341,7 @@ impl AppendFile {
 
 impl Drop for AppendFile {
     fn drop(&mut self) {
-        claim::unlock(&self.file);
+        files::unlock(&self.file);
     }
 }
 
@@ -412,7 +409,7 @@ mod tests {
         let text = || fs::read_to_string(&path).unwrap_or_default();
         write_atomically(&path, |file| file.write_all(b"old")).expect("room");
         // The longer temporary file of a killed process.
-        fs::write(claim::hidden_path(&path, "tmp"), "abandoned").expect("room");
+        fs::write(files::hidden_path(&path, "tmp"), "abandoned").expect("room");
         let mut file = AtomicFile::create(&path).expect("room");
         file.write_all(b"new").expect("room");
         assert!(creation_error(&path).contains("another process is writing to it"));
@@ -512,7 +509,7 @@ mod tests {
     fn create_neither_follows_nor_removes_planted_link_or_pipe() {
         let folder = tempfile::tempdir().expect("a folder");
         let [path, victim] = ["out.bin", "thesis.txt"].map(|name| folder.path().join(name));
-        let planted = claim::hidden_path(&path, "tmp");
+        let planted = files::hidden_path(&path, "tmp");
         fs::write(&victim, "precious").expect("room");
         std::os::unix::fs::symlink(&victim, &planted).expect("the disk has symbolic links");
         // A name that an earlier version used for temporary files. Now it can be a file of the user.

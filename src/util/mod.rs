@@ -3,10 +3,8 @@
 pub(crate) mod atomic;
 #[cfg(feature = "full")]
 pub(crate) mod city;
-pub(crate) mod claim;
 pub(crate) mod console;
-pub(crate) mod encoding;
-pub(crate) mod identity;
+pub(crate) mod files;
 pub(crate) mod memory;
 pub(crate) mod quantity;
 pub(crate) mod reason;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use zoothera::board::Position;
 use zoothera::level::Level;
 use zoothera::nnue::Network;
-use zoothera::search::{Limits, Solo, solo};
+use zoothera::search::{Limits, STACK_BYTES, Solo};
 
 /// Famous games: Morphy's at the opera, Anderssen's "immortal" and "evergreen", Réti's mate of Tartakower, Légal's
 /// mate.
@@ -31,7 +31,7 @@ const LONGEST: usize = 120;
 
 /// Games as one PGN: those of these numbers, from 0. The famous ones come first.
 pub fn pgn(numbers: Range<usize>) -> String {
-    let thread = std::thread::Builder::new().stack_size(solo::STACK_BYTES);
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
     let play = move || {
         let mut text = String::new();
         for number in numbers {

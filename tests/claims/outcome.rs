@@ -3,7 +3,7 @@
 use serde_json::Value;
 use zoothera::board::{CastlingMode, Color, Move, Position, Role};
 use zoothera::nnue::Network;
-use zoothera::search::{Limits, Solo, solo};
+use zoothera::search::{Limits, STACK_BYTES, Solo};
 
 /// Replies of the defender that are tried at each move.
 const REPLIES: usize = 3;
@@ -23,7 +23,7 @@ const UNTIL_QUIET: usize = 10;
 
 /// False material claims of the reviews, and the number of claims that were checked.
 pub fn outcomes(reviews: Vec<Value>, nodes: u64) -> (usize, Vec<String>) {
-    let thread = std::thread::Builder::new().stack_size(solo::STACK_BYTES);
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
     let check = move || {
         let mut judge = Judge { solo: Solo::new(Network::embedded(), 16), nodes };
         let (mut checked, mut wrong) = (0, Vec::new());

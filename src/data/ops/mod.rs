@@ -1,11 +1,11 @@
 //! Operations on files of training data of any size: entries are streamed from the reader to the writer.
 //!
-//! * [`filter`]: filters, also by random choice, conversion and splits; [`info`], [`relabel`]: one pass each
-//! * [`dedupe`]: duplicates and shuffles, in two passes, with temporary files that fit into memory one at a time
+//! * [`filter`]: filters, also by random choice, conversion and splits, in one pass; duplicates and shuffles, in two
+//!   passes, with temporary files that fit into memory one at a time
+//! * [`info`], [`relabel`]: statistics and new labels, in one pass
 //!
 //! Output files get their name only when they are complete.
 
-pub mod dedupe;
 pub mod filter;
 pub mod info;
 pub mod relabel;
@@ -15,14 +15,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::compression::Compressor;
 use super::entry::{Entry, NO_SCORE, ScoreUnit};
-use super::format::{FileFormat, Format};
+use super::format::{Compressor, FileFormat, Format};
 use super::reader::{self, Enough, EntryWriter, ReadOptions};
 use super::tree::Place;
 use crate::util::atomic::AtomicFile;
 use crate::util::console::{Interrupt, Interrupted, ProgressLine};
-use crate::util::identity::check_distinct;
+use crate::util::files::check_distinct;
 use crate::util::quantity::{short_number, short_time};
 use crate::util::text::Shown as _;
 

@@ -13,7 +13,7 @@ use crate::data::label::{CardLabeller, LabelNet, Labeller, Labelling, PendingLab
 use crate::data::tree::{PackedMove, Place, Root, SamplePath};
 use crate::gpu::Device;
 use crate::nnue::Board;
-use crate::util::identity::check_distinct;
+use crate::util::files::check_distinct;
 use crate::util::text::Shown as _;
 use crate::util::{cores, sync};
 

@@ -20,7 +20,7 @@ use super::bin::fill;
 use super::entry::Entry;
 use super::entry::PackedBoard;
 use crate::board::Position;
-use crate::util::identity::Kind;
+use crate::util::files::Kind;
 pub use sample::PackedMove;
 use sample::{
     BitReader, BitWriter, CastlingRooks, NO_EP, PADDING, Rest, SampleHead, TreePosition, put_move, take_move,

@@ -17,19 +17,15 @@
     allow(dead_code, unused_macros, reason = "only the scalar kernel is compiled")
 )]
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod generic;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 pub(super) mod scalar;
-#[cfg(target_arch = "x86_64")]
-mod sse41;
 mod vector;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 use std::fmt;
 use std::str::FromStr;
@@ -49,16 +45,16 @@ macro_rules! dispatch {
         match $self.0 {
             // SAFETY: a value of this type proves that the processor has the kernel's features.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512Vnni => unsafe { avx512::vnni::$name($($argument),+) },
+            Kernel::Avx512Vnni => unsafe { x86::avx512::vnni::$name($($argument),+) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => unsafe { avx512::$name($($argument),+) },
+            Kernel::Avx512 => unsafe { x86::avx512::$name($($argument),+) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => unsafe { avx2::$name($($argument),+) },
+            Kernel::Avx2 => unsafe { x86::avx2::$name($($argument),+) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Sse41 => unsafe { sse41::$name($($argument),+) },
+            Kernel::Sse41 => unsafe { x86::sse41::$name($($argument),+) },
             // SAFETY: as above.
             #[cfg(target_arch = "aarch64")]
             Kernel::NeonDotprod => unsafe { neon::dotprod::$name($($argument),+) },

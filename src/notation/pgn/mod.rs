@@ -9,19 +9,19 @@
 //! * `reading`: the state of a game while it is read
 
 use std::borrow::Cow;
+use std::fmt;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::str::FromStr;
-use std::{fmt, io};
 
 use anyhow::{Context as _, Result, bail};
+
+use crate::board::{Color, Move, Position};
+use crate::util::text::{Lines, excerpt, printable};
 use reading::{Reading, Taken};
 use tags::{Tags, begins_tag, is_tag, take_tag};
 
-use crate::board::{Color, Move, Position};
-use crate::util::encoding::Lines;
-use crate::util::text::{excerpt, printable};
 // CITE: S. Edwards, "Portable Game Notation Specification and Implementation Guide".
 
 pub mod movetext;

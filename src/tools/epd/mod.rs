@@ -10,17 +10,16 @@ use serde::Serialize;
 
 use super::args::{EngineArgs, LimitArgs};
 use crate::board::{Move, Position};
-use crate::notation::epd::{EpdRecord, is_blank};
 use crate::notation::moves::without_number;
 use crate::notation::position_from_fen;
+use crate::notation::positions::{EpdRecord, is_blank};
 use crate::search::SearchOptions;
 use crate::search::score::{Line, Outcome, Progress, Reporter, Score};
-use crate::util::encoding::read_text;
-use crate::util::identity::check_distinct;
+use crate::util::files::check_distinct;
 use crate::util::quantity::counted;
 use crate::util::reason;
 use crate::util::sync::Mutex;
-use crate::util::text::{Shown as _, excerpt, printable};
+use crate::util::text::{Shown as _, excerpt, printable, read_text};
 
 /// Default search time of a position.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);

@@ -8,12 +8,9 @@
 //!
 //! * `sizes`: the nets that a card can train, the sizes of the buffers, the constants of the shaders and of one step,
 //!   and a batch in the order of its layer stacks.
-//! * `passes`: the shaders' entry points with their buffers.
-//! * `trainer`: the trainer.
+//! * `trainer`: the trainer, and the shaders' entry points with their buffers.
 //! * `self_test`: comparison with the trainer on the processor, and `zoothera gpu`.
 
-#[cfg(feature = "gpu")]
-mod passes;
 #[cfg(feature = "gpu")]
 mod self_test;
 #[cfg(feature = "gpu")]

@@ -16,7 +16,7 @@
 
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::{Architecture, Network};
-use crate::train::model::rows::piece_value;
+use crate::train::model::parameters::piece_value;
 use crate::train::model::shapes::HIDDEN;
 
 /// The shape of the net, as in Stockfish 12.

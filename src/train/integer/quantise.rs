@@ -8,8 +8,7 @@ use crate::nnue::features::FeatureSet;
 use crate::nnue::layers::{Dense, Direct, Head};
 use crate::nnue::{Activation, Architecture, Network};
 use crate::train::model::Model;
-use crate::train::model::dense::DenseParameters;
-use crate::train::model::rows::{ActiveRow, RowLayout, psqt_zeros};
+use crate::train::model::parameters::{ActiveRow, DenseParameters, RowLayout, psqt_zeros};
 use crate::train::model::shapes::{
     ACTIVATION_ONE, OUTPUT_ONE, SKIP, WEIGHT_ONE, direct_sum_one, direct_weight_one, first_weight_one,
 };
@@ -254,7 +253,7 @@ mod tests {
     use crate::nnue::{AccumulatorStack, Activation, Features};
     use crate::train::integer::calibrate::ExportReport;
     use crate::train::integer::material::material_net;
-    use crate::train::model::rows::uniform;
+    use crate::train::model::parameters::uniform;
     use crate::train::model::shapes;
     use crate::train::samples::record_of;
     use crate::train::step::layers::Loss;
@@ -298,13 +297,13 @@ mod tests {
         // Different weights for every stack.
         let first = if architecture.is_direct() { &mut model.dense.output_weight } else { &mut model.dense.l1_weight };
         for weight in first.iter_mut().step_by(5) {
-            *weight += 0.02 * crate::train::model::rows::uniform(&mut rng);
+            *weight += 0.02 * crate::train::model::parameters::uniform(&mut rng);
         }
         for weight in model.transformer.iter_mut().step_by(3) {
-            *weight += 0.1 * crate::train::model::rows::uniform(&mut rng);
+            *weight += 0.1 * crate::train::model::parameters::uniform(&mut rng);
         }
         for value in model.dense.psqt.iter_mut().step_by(3) {
-            *value += 0.1 * crate::train::model::rows::uniform(&mut rng);
+            *value += 0.1 * crate::train::model::parameters::uniform(&mut rng);
         }
         let net = quantise(&model, 1.0);
         assert_same(&net);

@@ -1,7 +1,6 @@
 //! The float model and its reference forward pass; the optimised passes of a step approximate it.
 
-pub(super) mod dense;
-pub(super) mod rows;
+pub(super) mod parameters;
 pub(super) mod shapes;
 
 use std::borrow::Cow;
@@ -14,8 +13,7 @@ use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture};
 use crate::train::samples::ActiveRows;
 use crate::util::rng::SplitMix64;
-use dense::DenseParameters;
-use rows::{RowLayout, Table};
+use parameters::{DenseParameters, RowLayout, Table};
 use shapes::{HIDDEN, Rounding, SKIP, squared_and_clipped};
 
 /// All parameters. An activation of 1.0 corresponds to 127 in the integer net, an output of 1.0 to 600 engine units.
@@ -35,7 +33,7 @@ impl Model {
     pub fn initial(rng: &mut SplitMix64, architecture: Architecture, span: f32) -> Self {
         Self {
             architecture,
-            transformer: rows::initial(rng, architecture, span),
+            transformer: parameters::initial(rng, architecture, span),
             dense: DenseParameters::initial(rng, architecture),
             rounding: None,
         }
@@ -45,7 +43,7 @@ impl Model {
     pub fn zeros(architecture: Architecture) -> Self {
         Self {
             architecture,
-            transformer: rows::zeros(architecture),
+            transformer: parameters::zeros(architecture),
             dense: DenseParameters::zeros(architecture),
             rounding: None,
         }

@@ -16,8 +16,7 @@
 //! the seed and the number of positions shown. There is no other random state.
 
 use std::fs::File;
-use std::io;
-use std::io::{BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -28,14 +27,12 @@ use super::config::Config;
 use crate::data::Record;
 use crate::data::stream::Bookmark;
 use crate::nnue::Architecture;
-use crate::train::model::Average;
-use crate::train::model::Model;
-use crate::train::model::dense::DenseParameters;
-use crate::train::model::rows::RowLayout;
+use crate::train::model::parameters::{DenseParameters, RowLayout};
+use crate::train::model::{Average, Model};
 use crate::train::step::optimiser::Moments;
 pub use crate::train::step::{Parameters, ParametersRef};
 use crate::util::atomic::AtomicFile;
-use crate::util::identity::Kind;
+use crate::util::files::Kind;
 use crate::util::text::Shown as _;
 
 const MAGIC: &[u8; 8] = b"ZOOTRAIN";

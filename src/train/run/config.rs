@@ -13,9 +13,8 @@ use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture, Features};
 use crate::train::model::shapes;
 use crate::train::step::layers::{Loss, LossKind};
-use crate::util::encoding::read_text;
 use crate::util::quantity::in_digits;
-use crate::util::text::Shown as _;
+use crate::util::text::{Shown as _, read_text};
 
 /// Schedule of the learning rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]

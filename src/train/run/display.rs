@@ -8,7 +8,7 @@ use super::checkpoint::Validation;
 use super::config::LogKind;
 use super::plot::sparkline;
 use crate::util::console::supports_escapes;
-use crate::util::identity::Kind;
+use crate::util::files::Kind;
 use crate::util::quantity::short_time;
 
 /// Interval at which the moving line is drawn.

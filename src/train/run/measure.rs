@@ -12,7 +12,7 @@ use crate::data::label::{Judge, LabelNet, Labeller, label_in_parallel};
 use crate::data::{Entry, Record, reader};
 use crate::nnue::{Board, Network};
 use crate::train::model::Model;
-use crate::train::model::dense::DenseParameters;
+use crate::train::model::parameters::DenseParameters;
 use crate::train::model::shapes::UNITS;
 use crate::train::step::layers::{Loss, LossKind};
 use crate::util::text::Shown as _;

@@ -24,7 +24,7 @@ use crate::nnue::Architecture;
 use crate::train::gpu;
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
 use crate::train::step::{Stepper, Trainer, TrainerSize};
-use crate::util::claim::Lock;
+use crate::util::files::Lock;
 use crate::util::text::Shown as _;
 use checkpoint::{Parameters, RunState};
 use config::{Config, Overrides};

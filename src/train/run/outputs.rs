@@ -11,18 +11,15 @@ pub use super::checkpoint::is_checkpoint;
 use super::checkpoint::{self, Checkpoint, Validation};
 use super::config::Config;
 use super::display::{millions, short_rate};
-use super::schedule::Elapsed;
-use super::{plot, schedule};
-use crate::nnue;
-use crate::nnue::Network;
+use super::plot;
+use super::schedule::{self, Elapsed};
+use crate::nnue::{self, Network};
 use crate::train::integer::{ExportReport, export};
 use crate::train::model::shapes::Rounding;
 use crate::util::atomic::{AtomicFile, resolve, write_over};
-use crate::util::claim::free_bytes;
-use crate::util::encoding::read_text;
-use crate::util::identity::{Kind, check_distinct};
+use crate::util::files::{Kind, check_distinct, free_bytes};
 use crate::util::quantity::short_time;
-use crate::util::text::Shown as _;
+use crate::util::text::{Shown as _, read_text};
 
 /// First line of a log.
 const LOG_HEADER: &str = "positions\ttrain\theld_out\trate\tlambda\tseconds\n";

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::nnue::{Activation, Architecture, Features};
-use crate::util::encoding::read_text;
+use crate::util::text::read_text;
 
 /// A shape by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, clap::ValueEnum)]

@@ -13,10 +13,9 @@ use super::transformer::PsqtRows;
 use crate::data::Record;
 use crate::nnue::architecture::Topology;
 use crate::nnue::{Activation, Architecture};
-use crate::train::model::dense::DenseParameters;
-use crate::train::model::rows::RowLayout;
-use crate::train::model::shapes::{ACTIVATION_ONE, HIDDEN, UNITS};
-use crate::train::model::{Model, shapes};
+use crate::train::model::Model;
+use crate::train::model::parameters::{DenseParameters, RowLayout};
+use crate::train::model::shapes::{self, ACTIVATION_ONE, HIDDEN, UNITS};
 use crate::train::samples::Active;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 

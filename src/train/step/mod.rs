@@ -1,7 +1,7 @@
 //! One step of training on all cores, and the validation loss.
 //!
 //! A batch is divided into shards, one per thread ([`Shard`]). The active rows of the transformer are indexed
-//! ([`row_index`]). [`layers`] copies them from the model, together with all other parameters of the passes, and runs
+//! ([`transformer`]). [`layers`] copies them from the model, together with all other parameters of the passes, and runs
 //! the forward and backward passes with the kernels in [`simd`], with the loss ([`layers::Loss`]) between them.
 //! [`transformer`] adds the piece-square values and sums the transformer's gradient, and [`optimiser`] updates the
 //! parameters.
@@ -9,7 +9,6 @@
 
 pub(super) mod layers;
 pub(super) mod optimiser;
-mod row_index;
 mod simd;
 mod transformer;
 
@@ -21,19 +20,15 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::data::Record;
 use crate::nnue::Architecture;
-use crate::train::model::dense::DenseParameters;
-use crate::train::model::rows::RowLayout;
+use crate::train::model::parameters::{DenseParameters, RowLayout};
 use crate::train::model::shapes::Rounding;
 use crate::train::model::{Average, Model};
-use crate::train::samples::Sample;
-use crate::train::samples::{ActiveRows, king_buckets};
+use crate::train::samples::{ActiveRows, Sample, king_buckets};
 use crate::util::sync;
-use layers::Loss;
-use layers::{Buffers, Gradient, Snapshot, StepContext};
+use layers::{Buffers, Gradient, Loss, Snapshot, StepContext};
 use optimiser::{Moments, Optimiser};
-use row_index::RowIndex;
 use simd::{GROUP, Kernels};
-use transformer::{PackedDeltas, PsqtRows, TransformerGradient};
+use transformer::{PackedDeltas, PsqtRows, RowIndex, TransformerGradient};
 
 /// Size of a trainer.
 #[derive(Clone, Copy, Debug)]

@@ -6,10 +6,9 @@ use rayon::prelude::*;
 use super::simd::{AdamStep, COLUMNS, Kernels};
 use super::transformer::TransformerGradient;
 use crate::nnue::Architecture;
-use crate::train::model::dense::{DenseParameters, WEIGHTS};
-use crate::train::model::rows::{RowLayout, Table};
+use crate::train::model::Model;
+use crate::train::model::parameters::{self, DenseParameters, RowLayout, Table, WEIGHTS};
 use crate::train::model::shapes::ACTIVATION_ONE;
-use crate::train::model::{Model, rows};
 
 // CITE: Adam: Kingma and Ba (2015); decoupled weight decay: Loshchilov and Hutter (2019).
 
@@ -50,7 +49,7 @@ pub struct Moments {
 impl Moments {
     /// Returns the moments of a new run.
     pub fn zeros(architecture: Architecture) -> Self {
-        let zeros = || (rows::zeros(architecture), DenseParameters::zeros(architecture));
+        let zeros = || (parameters::zeros(architecture), DenseParameters::zeros(architecture));
         Self { first: zeros(), second: zeros(), steps: 0 }
     }
 }

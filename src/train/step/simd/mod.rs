@@ -22,7 +22,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::nnue::architecture::LayerShape;
 use crate::nnue::{Activation, Architecture};
-use crate::train::model::dense::DenseParameters;
+use crate::train::model::parameters::DenseParameters;
 use crate::train::model::shapes::HIDDEN;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 

@@ -1,4 +1,5 @@
-//! Input files, their division into chunks, some of which are held out, and the decoding of single chunks.
+//! Options of a stream, its input files, their division into chunks, some of which are held out, and the decoding of
+//! single chunks.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -9,15 +10,51 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::Options;
-use crate::data::bin::{RECORD_BYTES, fill};
-use crate::data::entry::{Entry, Filter, Record};
-use crate::data::format::Format;
-use crate::data::tree::{Decoder, HEADER_BYTES, Header};
-use crate::data::viriformat::{MOVE_BYTES, START_BYTES};
-use crate::data::{bin, binpack, bulletformat, entry, lines, plain, viriformat};
+use super::bin::{RECORD_BYTES, fill};
+use super::entry::{Entry, Filter, Record};
+use super::format::Format;
+use super::tree::{Decoder, HEADER_BYTES, Header};
+use super::viriformat::{MOVE_BYTES, START_BYTES};
+use super::{bin, binpack, bulletformat, entry, lines, plain, viriformat};
 use crate::util::rng::SplitMix64;
 use crate::util::text::Shown as _;
+
+/// Upper bound of the memory for chunks being loaded, in bytes.
+const RESERVED: usize = 96 << 20;
+/// Smallest window in records; in smaller ones the positions of a game would be too close together.
+const MIN_WINDOW: usize = 1 << 16;
+/// Smallest memory for a stream, in bytes.
+pub const MIN_MEMORY: usize = RESERVED + MIN_WINDOW * size_of::<Record>();
+
+/// A file with training positions.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Path of the file; the extension determines the format.
+    pub path: PathBuf,
+    /// Whether its positions were sampled from search trees: only their scores are labels, and they need not be quiet.
+    pub sampled: bool,
+}
+
+/// Options of a stream.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The files.
+    pub sources: Vec<Source>,
+    /// Filter of the positions; sampled ones need not be quiet.
+    pub filter: Filter,
+    /// Keep one in two positions with a |score| above this, in engine units.
+    pub thin_beyond: u16,
+    /// Fraction of every file, at its end, that is held out.
+    pub holdout: f64,
+    /// Approximate maximum number of held-out positions in all.
+    pub holdout_limit: usize,
+    /// Random seed.
+    pub seed: u64,
+    /// Memory in bytes, not including the held-out positions.
+    pub memory: usize,
+    /// Number of loader threads; at most four are used.
+    pub threads: usize,
+}
 
 /// An input file.
 #[derive(Clone, Debug)]
@@ -297,7 +334,7 @@ impl Plan {
             thin_beyond: options.thin_beyond,
             seed: options.seed,
             estimated_len: 0,
-            fingerprint: super::fingerprint(options, &sizes)?,
+            fingerprint: fingerprint(options, &sizes)?,
         };
         let total = plan.estimate(&all)?;
         let limit = options.holdout_limit as f64 / total.max(1.0);
@@ -494,4 +531,38 @@ fn games_of(path: &Path, file: usize) -> Result<Vec<Chunk>> {
 fn warn(path: &Path, left: u64, unit: &str) {
     let path = path.shown();
     eprintln!("warning: {path}: skipped {left} {unit} of an incomplete entry at the end");
+}
+
+/// Number of records in the window, as the memory allows.
+pub(super) fn window_records(options: &Options) -> Result<usize> {
+    let left = options.memory.checked_sub(RESERVED);
+    let records = left.map_or(0, |bytes| bytes / size_of::<Record>());
+    ensure!(
+        records >= MIN_WINDOW,
+        "{} MiB of memory are too little: file buffers need {} MiB and the smallest window of positions {} MiB",
+        options.memory >> 20,
+        RESERVED >> 20,
+        (MIN_WINDOW * size_of::<Record>()) >> 20
+    );
+    Ok(records)
+}
+
+/// Hash of the options and file sizes, which identifies the stream of a bookmark.
+fn fingerprint(options: &Options, sizes: &[u64]) -> Result<u64> {
+    let window = window_records(options)? as u64;
+    let mut words = vec![
+        options.seed,
+        window,
+        options.thin_beyond.into(),
+        options.holdout.to_bits(),
+        options.holdout_limit as u64,
+        options.filter.max_score as u64,
+        options.filter.min_ply.into(),
+        options.filter.min_pieces.into(),
+        options.filter.quiet.into(),
+    ];
+    words.extend(sizes);
+    words.extend(options.sources.iter().map(|source| u64::from(source.sampled)));
+    let mix = |key: u64, word: &u64| SplitMix64::new(key ^ word).next_u64();
+    Ok(words.iter().fold(0, mix))
 }

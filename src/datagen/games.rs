@@ -1,4 +1,5 @@
-//! Generation of games on all cores. The output file, and a state file that records how much of it is complete.
+//! Generation of games on all cores: the output file, with a state file that records how much of it is complete; and
+//! self-play games.
 //!
 //! A game is appended first, then the state file is replaced by renaming. After an interruption between the two steps,
 //! resuming truncates the data to the recorded length and plays the game again, with the same result. The state has a
@@ -7,22 +8,25 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::data::entry::{Entry, NO_SCORE};
-use crate::data::reader::{EntryWriter, Format};
-use crate::game::workers::{self, Event, Player};
-use crate::util::atomic::AppendFile;
-use crate::util::atomic::AtomicFile;
-use crate::util::console::ProgressLine;
-use crate::util::console::{Interrupt, Interrupted};
+use crate::board::Position;
+use crate::data::entry::{Entry, FilterArgs, NO_SCORE, remainder};
+use crate::data::reader::{EntryWriter, Format, check_holds_unrelated};
+use crate::game::play::{self, Answer, EvenOpenings, Event, MoveArgs, OpeningArgs, Player, RuleArgs, rng_of};
+use crate::nnue::Network;
+use crate::search::evaluate::unscaled;
+use crate::search::{Found, Limits, Solo};
+use crate::util::atomic::{AppendFile, AtomicFile};
+use crate::util::console::{Interrupt, Interrupted, ProgressLine};
 use crate::util::cores;
-use crate::util::encoding::read_bytes;
-use crate::util::identity::check_distinct;
+use crate::util::files::check_distinct;
 use crate::util::quantity::{short_number, short_time};
-use crate::util::text::Shown as _;
+use crate::util::text::{Shown as _, read_bytes};
 
 /// Largest accepted state file in bytes; a valid one has a few hundred.
 const MAX_STATE_BYTES: u64 = 1 << 20;
@@ -250,7 +254,7 @@ impl PlayedGame {
 /// # Errors
 /// Fails if the file cannot be opened, if a game cannot be started or stored, if a thread fails, on a write error, and
 /// after an interrupt.
-pub fn run<P: Player<Game = PlayedGame>>(
+pub fn generate<P: Player<Game = PlayedGame>>(
     args: &OutputArgs,
     settings: &str,
     new_player: impl Fn() -> P + Sync,
@@ -273,7 +277,7 @@ pub fn run<P: Player<Game = PlayedGame>>(
             }
             Ok(if is_over(&store) || interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        workers::play(threads, numbers, || Ok(new_player()), receive, || ())?;
+        play::play_numbered(threads, numbers, || Ok(new_player()), receive, || ())?;
     }
     store.finish()?;
     if !is_over(&store) {
@@ -311,6 +315,121 @@ fn line(store: &Store, goal: Goal, seconds: f64) -> String {
         short_number(rate),
         short_time(left),
     )
+}
+
+// -- self-play --------------------------------------------------------------------------------------------------
+//
+// Self-play games: every position with the score of its search and the result of the game.
+//
+// Scores are in units of the network's output, like those of samples: the factor for material, which the search
+// applies, is divided out. The trainer can then mix both.
+
+/// Default nodes per move.
+const DEFAULT_NODES: u64 = 5000;
+
+/// Arguments of `datagen selfplay`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct SelfplayArgs {
+    /// Output file and number of positions.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Network of both players; the embedded one if absent
+    #[arg(long, value_name = "FILE")]
+    pub net: Option<PathBuf>,
+    /// Openings of the games.
+    #[command(flatten)]
+    pub openings: OpeningArgs,
+    /// Search limits per move; 5000 nodes if absent.
+    #[command(flatten)]
+    pub moves: MoveArgs,
+    /// Adjudication rules.
+    #[command(flatten)]
+    pub rules: RuleArgs,
+    /// Filter of the positions.
+    #[command(flatten)]
+    pub keep: FilterArgs,
+}
+
+impl SelfplayArgs {
+    /// Settings that determine the data, as text. `--resume` requires them to be unchanged.
+    fn settings(&self, network: &Network) -> String {
+        format!(
+            "selfplay: net {}, scores in its units, {:?}, {:?}, {:?}, {:?}",
+            network.info().sha256,
+            self.openings,
+            self.moves,
+            self.rules,
+            self.keep
+        )
+    }
+}
+
+/// Plays games until the file has the requested number of positions.
+///
+/// # Errors
+/// Fails if the output file or the book cannot be used, and on an I/O error. The error names the file.
+pub fn run(args: &SelfplayArgs, network: &Arc<Network>) -> Result<()> {
+    let inputs = [args.net.as_deref(), args.openings.book.as_deref()];
+    args.output.check_inputs(inputs.into_iter().flatten())?;
+    let openings = EvenOpenings::new(&args.openings)?;
+    let limits = args.moves.limits(DEFAULT_NODES);
+    let format = Format::of(&args.output.out)?;
+    check_holds_unrelated(format)?;
+    let new_player = || SelfplayPlayer {
+        args,
+        openings: &openings,
+        limits: &limits,
+        solo: Solo::new(network.clone(), args.output.hash as usize),
+        format,
+    };
+    generate(&args.output, &args.settings(network), new_player).map(|_| ())
+}
+
+/// Plays games on one thread.
+struct SelfplayPlayer<'a> {
+    args: &'a SelfplayArgs,
+    openings: &'a EvenOpenings,
+    limits: &'a Limits,
+    solo: Solo,
+    format: Format,
+}
+
+impl Player for SelfplayPlayer<'_> {
+    type Game = PlayedGame;
+
+    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<PlayedGame>> {
+        let mut rng = rng_of(self.args.output.seed, number);
+        let start = self.openings.next(&mut rng, &mut self.solo)?;
+        let mut entries = Vec::new();
+        let ending = play::play_game(start, &self.args.rules, stop, |position| {
+            let Some(found) = self.solo.search(position, self.limits) else {
+                return Answer::Stopped;
+            };
+            entries.push(label(position, &found));
+            Answer::Move(found.m, found.value)
+        });
+        let Some(ending) = ending else {
+            return Ok(None);
+        };
+        entries.iter_mut().for_each(|entry| entry.set_result(ending.white));
+        PlayedGame::encode(&self.choose(&entries), self.format).map(Some)
+    }
+}
+
+impl SelfplayPlayer<'_> {
+    /// Removes the positions that the filter rejects, or in a .binpack their scores.
+    fn choose(&self, entries: &[Entry]) -> Vec<Entry> {
+        let filter = self.args.keep.filter();
+        let chains = self.format == Format::Binpack;
+        let choose = |entry: &Entry| remainder(entry, filter.keeps(entry), chains);
+        entries.iter().filter_map(choose).collect()
+    }
+}
+
+/// Labels a position with the result of its search.
+fn label(position: &Position, found: &Found) -> Entry {
+    let score = unscaled(position, found.value).clamp(i16::MIN.into(), i16::MAX.into());
+    Entry { m: Some(found.m), score: score as i16, ..Entry::of(position) }
 }
 
 #[cfg(test)]
@@ -427,5 +546,33 @@ mod tests {
         assert!(open("seed 1", true).is_err());
         fs::remove_file(state_path(&path)).expect("the state");
         assert!(open("seed 1", true).is_err());
+    }
+}
+
+#[cfg(test)]
+mod selfplay_tests {
+    use super::*;
+    use crate::board::{CastlingMode, Move};
+    use crate::search::evaluate::scaled;
+    use crate::search::score::{MATE, TB_WIN, Value};
+
+    fn found(m: Move, value: Value) -> Found {
+        Found { m, value, depth: 1, nodes: 1 }
+    }
+
+    #[test]
+    fn scores_have_the_units_of_the_network() {
+        for fen in ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "8/5k2/8/8/3R4/5K2/7p/8 w - - 0 1"] {
+            let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
+            let m = position.legal_moves()[0];
+            for raw in [0, 57, -610, 2900] {
+                let score = label(&position, &found(m, scaled(&position, raw))).score;
+                // Both divisions truncate.
+                assert!((i32::from(score) - raw).abs() <= 2, "{fen}: {score} for {raw}");
+            }
+            for proven in [MATE - 3, -MATE + 8, TB_WIN - 5] {
+                assert_eq!(i32::from(label(&position, &found(m, proven)).score), proven);
+            }
+        }
     }
 }

@@ -1,9 +1,14 @@
-//! Shuffle buffer: a table of records that are presented in random order. The next record of the feed replaces each
-//! presented record. The feed: loader threads that read chunks in random order, ahead of their use.
+//! Files of any size as an endless sequence of records in random order, in bounded memory.
 //!
-//! Window `k` is presented in the order of permutation `k`. Meanwhile the records of window `k + 1` fill the free
-//! slots, so that there is no second table and no pause between windows. The content of the table depends only on the
-//! feed and on two permutations, so that any window can be restored.
+//! Loader threads deliver the chunks of the files (`chunk`), in another order every epoch. The window, a large table of
+//! records, is the shuffle buffer: its records are presented in random order, and the next record of the loader threads
+//! replaces each presented record at once, so that one table is enough. The random orders need no memory.
+//!
+//! The sequence depends only on the files, the options and the seed, not on threads or timing. To resume, a
+//! [`Bookmark`] of a few numbers is enough: the window is filled again.
+//!
+//! The positions of a game are adjacent in a chunk, but a window has chunks from all files. In a window of 305 MiB, ten
+//! million positions, the 300 positions of a game are spread over 600 batches of 16,384.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,12 +18,108 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use crossbeam::channel::{Receiver, Sender, unbounded};
 use serde::{Deserialize, Serialize};
 
-use super::Options;
-use super::chunk::{Chunk, Plan};
-use crate::data::entry::Record;
+use super::chunk::{Chunk, Plan, window_records};
+pub use super::chunk::{MIN_MEMORY, Options, Source};
+use super::entry::Record;
 use crate::util::memory::{Zeroed, prefetch, zeroed_slice};
 use crate::util::rng::SplitMix64;
 use crate::util::sync;
+
+/// Endless sequence of records in random order.
+pub struct Stream {
+    plan: Arc<Plan>,
+    window: Window,
+}
+
+impl Stream {
+    /// Opens the files and fills the first window.
+    ///
+    /// # Errors
+    /// Fails if a file cannot be read or is damaged, if the filter keeps no position, and if the memory is too small.
+    pub fn open(options: &Options) -> Result<Self> {
+        let plan = Arc::new(Plan::new(options)?);
+        let feed = Feed::new(plan.clone(), options, 0);
+        let window = Window::fill(feed, options.seed, window_records(options)?)?;
+        Ok(Self { plan, window })
+    }
+
+    /// Opens the files at the bookmark of an earlier stream. Only the number of threads may differ from its options.
+    ///
+    /// # Errors
+    /// As [`Stream::open`], and if the bookmark belongs to other files or options.
+    pub fn open_at(options: &Options, place: &Bookmark) -> Result<Self> {
+        let plan = Arc::new(Plan::new(options)?);
+        let feed = Feed::new(plan.clone(), options, place.chunk);
+        let window = Window::fill_at(feed, options.seed, window_records(options)?, place)?;
+        Ok(Self { plan, window })
+    }
+
+    /// Replaces the content of `out` with the next `count` records.
+    ///
+    /// # Errors
+    /// Fails if a file can no longer be read or is damaged.
+    pub fn next(&mut self, count: usize, out: &mut Vec<Record>) -> Result<()> {
+        self.window.next(count, out)
+    }
+
+    /// The current place in the stream.
+    pub fn bookmark(&self) -> Bookmark {
+        self.window.bookmark()
+    }
+
+    /// Opens the files as [`Stream::open_at`], at a bookmark that must follow `shown` records.
+    ///
+    /// # Errors
+    /// As [`Stream::open_at`], and if the bookmark follows another number of records.
+    pub fn open_after(options: &Options, place: &Bookmark, shown: u64) -> Result<Self> {
+        let check = |found: u64| {
+            ensure!(
+                found == shown,
+                "the place in the stream of positions is damaged: it follows {found} positions, not {shown}"
+            );
+            Ok(())
+        };
+        // Check before the window is filled, which may take minutes.
+        if !place.starts_with_the_files() {
+            check(place.shown_before(window_records(options)? as u64))?;
+        }
+        let stream = Self::open_at(options, place)?;
+        check(stream.bookmark().shown_before(stream.window_len()))?;
+        Ok(stream)
+    }
+
+    /// Number of records in the window.
+    pub fn window_len(&self) -> u64 {
+        self.window.len()
+    }
+
+    /// Whether the window contains all records; then each window is one epoch.
+    pub fn is_resident(&self) -> bool {
+        self.window.is_resident()
+    }
+
+    /// Number of training positions per epoch; an estimate unless the window contains all of them.
+    pub fn estimated_len(&self) -> u64 {
+        if self.is_resident() { self.window.len() } else { self.plan.estimated_len() }
+    }
+
+    /// Reads the held-out records, in the order of the files.
+    ///
+    /// # Errors
+    /// Fails if a file cannot be read or is damaged.
+    pub fn held_out(&self) -> Result<Vec<Record>> {
+        self.plan.held_out()
+    }
+}
+
+// -- the window -------------------------------------------------------------------------------------------------
+//
+// Shuffle buffer: a table of records that are presented in random order. The next record of the feed replaces each
+// presented record. The feed: loader threads that read chunks in random order, ahead of their use.
+//
+// Window `k` is presented in the order of permutation `k`. Meanwhile the records of window `k + 1` fill the free
+// slots, so that there is no second table and no pause between windows. The content of the table depends only on the
+// feed and on two permutations, so that any window can be restored.
 
 /// Number of records that are prefetched; consecutive records are far apart in memory.
 const PREFETCH: usize = 16;
@@ -110,7 +211,7 @@ struct Place {
 }
 
 /// The shuffle buffer.
-pub struct Window {
+struct Window {
     slots: Zeroed<Record>,
     /// Number of records: all slots, unless the files are smaller.
     len: u64,
@@ -347,7 +448,7 @@ const CHUNK_ORDER: u64 = 0xC0DE_C0DE_C0DE_C0DE;
 type Loaded = (u64, Result<Vec<Record>>);
 
 /// Endless sequence of chunks, epoch after epoch, each epoch in its own random order.
-pub struct Feed {
+struct Feed {
     /// Number of the next chunk to deliver.
     next: u64,
     /// Number of the next chunk to request.
@@ -460,7 +561,7 @@ const ROUNDS: usize = 6;
 
 /// A permutation of `0..len`.
 #[derive(Clone, Debug)]
-pub struct Order {
+struct Order {
     len: u64,
     /// Bits of the right half; the left half has as many, or one fewer.
     right_bits: u32,

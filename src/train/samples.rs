@@ -1,4 +1,4 @@
-//! Training samples: records from the stream of `src/data/stream` in batches, and the active features of a record.
+//! Training samples: records from the stream of `src/data/stream.rs` in batches, and the active features of a record.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
