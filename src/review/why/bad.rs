@@ -488,6 +488,22 @@ mod tests {
                 ("Nxe4 d3 d5 Bb5 Nxf2", 51),
                 "After 6.d4 Bb6 7.dxe5 Nxe4 8.Bd5 White is slightly better (+0.69): 6.d4 drives the bishop on c5 away.",
             ),
+            // White's bishop is captured next, so he has no pair.
+            (
+                "r1bk1b1r/3ppppp/p7/3n4/8/3B1N2/PPP2PPP/R1B1K2R b KQ - 1 11",
+                "Bb7",
+                ("Be4 Rb8 c4 Nb4 Bxb7", -19),
+                ("Nb4 Bc4 d5 Bb3 a5", 46),
+                "After 12.Be4 Rb8 13.c4 Nb4 14.Bxb7 the game is level (+0.19): there is no single reason",
+            ),
+            // The pawn that gets past the others is captured next.
+            (
+                "rn1qkb1r/ppp1pppp/8/3n4/3P4/2N2P2/PP3PPP/R1BQKB1R w KQkq - 0 7",
+                "Bc4",
+                ("Nb6 Bb3 e6 d5 exd5", 82),
+                ("Qb3 Nb6 d5 e6 dxe6", 161),
+                "After 7...Nb6 8.Bb3 e6 9.d5 exd5 White is slightly better (+0.82): there is no single reason",
+            ),
             // A pawn is lost; that the other one is isolated is not the reason.
             (
                 "4k3/8/2p5/3p4/8/8/8/2R1K3 b - - 0 1",
