@@ -110,11 +110,16 @@ pub(crate) fn good_mark(position: &Position, m: Move, searched: &Searched, analy
     Some(Good { mark, second })
 }
 
-/// Whether everybody sees the move: an answer to check, a recapture, or a capture that wins material on its square.
+/// Whether everybody sees the move: an answer to check, a recapture, a capture that wins material on its square, or an
+/// even trade of queens or of a piece that would be lost.
 fn is_obvious(position: &Position, m: Move) -> bool {
-    let captures = position.is_capture(m);
+    if position.in_check() || !position.is_capture(m) {
+        return position.in_check();
+    }
     let recaptures = position.last_captured().is_some() && position.last_move().is_some_and(|last| last.to() == m.to());
-    position.in_check() || captures && (recaptures || position.see_ge(m, 100))
+    let queens = [position.captured(m), position.role_at(m.from())] == [Some(Role::Queen); 2];
+    let trades = position.see_ge(m, 0) && (queens || is_en_prise(position, m));
+    recaptures || trades || position.see_ge(m, 100)
 }
 
 /// Whether the best line begins with a sound sacrifice of a piece that was not already lost.
@@ -166,6 +171,16 @@ mod tests {
             let m = position.parse_san(san).expect(san);
             let obvious = is_obvious(&position, m);
             assert_eq!(obvious, san.contains('x'), "{san}");
+        }
+        for (fen, san, obvious) in [
+            // A trade of queens; a trade of a rook that is attacked; a trade of a rook that nothing attacks.
+            ("3qk3/8/8/8/8/8/8/3QK3 w - - 0 1", "Qxd8+", true),
+            ("3r2k1/3r4/8/8/2p5/3R4/8/6K1 w - - 0 1", "Rxd7", true),
+            ("4k3/3r4/8/8/8/3R4/2P5/6K1 w - - 0 1", "Rxd7", false),
+        ] {
+            let position = position(fen);
+            let m = position.parse_san(san).expect(san);
+            assert_eq!(is_obvious(&position, m), obvious, "{san}");
         }
         let check = position("4k3/8/8/8/8/8/4r3/3RK3 w - - 0 1");
         assert!(check.legal_moves().iter().all(|m| is_obvious(&check, *m)));

@@ -360,7 +360,8 @@ fn search(position: &Position, known: &Known, analyst: &mut Analyst) -> Option<V
     for m in position.legal_moves() {
         let mut reached = position.clone();
         reached.do_move(m);
-        let look = if m == known.played { known.after.clone() } else { analyst.look_for_part(&reached, FIRST_PART)? };
+        let look =
+            if m == known.played { known.after.clone() } else { analyst.look_for_part(&reached, FIRST_PART, 1)? };
         all.push(Tried { m, reached, look });
     }
     let mark = |tried: &Tried| bad_mark(known.before.score, tried.score());
@@ -368,7 +369,7 @@ fn search(position: &Position, known: &Known, analyst: &mut Analyst) -> Option<V
         (0..all.len()).filter(|&i| all[i].m != known.played && mark(&all[i]).is_none()).collect();
     good.sort_by(|&a, &b| rank(all[b].score()).cmp(&rank(all[a].score())));
     for &i in good.iter().take(MAX_GOOD) {
-        all[i].look = analyst.look_for_part(&all[i].reached, SECOND_PART)?;
+        all[i].look = analyst.look_for_part(&all[i].reached, SECOND_PART, 1)?;
     }
     // As in the review, the move that the engine prefers has no mark.
     let attempt = |tried: &Tried| {

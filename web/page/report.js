@@ -9,7 +9,7 @@ import { Tree } from "./tree.js";
 /** Critical moments that are listed. */
 const MOST = 5;
 const PHASES = [["opening", "Opening"], ["middlegame", "Middlegame"], ["endgame", "Endgame"]];
-const MARKS = [["inaccuracies", "?!"], ["mistakes", "?"], ["blunders", "??"], ["only_moves", "!"]];
+const MARKS = [["inaccuracies", "?!"], ["mistakes", "?"], ["blunders", "??"], ["only_moves", "!"], ["sacrifices", "!!"]];
 
 /** The moves of a line in UCI notation, up to the first illegal one. */
 function movesOf(node, ucis) {

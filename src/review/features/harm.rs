@@ -5,7 +5,7 @@ use shakmaty::Rank;
 use super::{Feature, FeatureKind};
 use crate::board::attacks::{attacks, pawn_attacks};
 use crate::board::{Bitboard, Color, File, Move, Position, Role, Square, piece_value};
-use crate::review::material::Balance;
+use crate::review::material::{Balance, is_nearly_at_rest};
 use crate::review::motifs::Man;
 
 /// Minimum relative rank, from 0, of a new passed pawn that is reported.
@@ -137,7 +137,8 @@ impl Lines<'_> {
         let lost = count(self.start, us) >= 2
             && count(&self.end, us) < 2
             && count(&self.end, them) >= 2
-            && count(&self.best_end, us) >= 2;
+            && count(&self.best_end, us) >= 2
+            && is_nearly_at_rest(&self.end);
         lost.then(|| {
             let pair = men(&self.end, self.end.pieces(them, Role::Bishop));
             Feature::of(FeatureKind::BishopPair, pair)
@@ -176,9 +177,16 @@ impl Lines<'_> {
         let (old, other) = (passed(self.start), passed(&self.best_end));
         let file_has = |pawns: Bitboard, square: Square| (pawns & Bitboard::from(square.file())).any();
         let new = passed(&self.end).into_iter().find(|square| {
-            relative_rank(*square, them) >= ADVANCED && !file_has(old, *square) && !file_has(other, *square)
+            let is_new = !file_has(old, *square) && !file_has(other, *square);
+            relative_rank(*square, them) >= ADVANCED && is_new && self.survives(*square)
         })?;
         Some(Feature::of(FeatureKind::PassedPawn, vec![pawn_on(new)]))
+    }
+
+    /// Whether the side that erred cannot capture the pawn on this square without loss where the line ends.
+    fn survives(&self, square: Square) -> bool {
+        let takes = |m: &Move| m.to() == square && self.end.is_capture(*m) && self.end.see_ge(*m, 0);
+        self.end.turn() != self.us || !self.end.legal_moves().iter().any(takes)
     }
 
     /// Detects that the last pieces are exchanged and only kings and pawns are left.
@@ -220,7 +228,8 @@ impl Lines<'_> {
         let far = passed_pawns(self.start, them).into_iter().filter(|square| relative_rank(*square, them) >= ADVANCED);
         let kept = far.into_iter().find_map(|square| match pawn_after(self.start, self.played, square) {
             PawnOutcome::OnBoard(at)
-                if matches!(pawn_after(self.start, self.best, square), PawnOutcome::Captured(_)) =>
+                if matches!(pawn_after(self.start, self.best, square), PawnOutcome::Captured(_))
+                    && self.survives(at) =>
             {
                 Some(at)
             }
@@ -248,7 +257,7 @@ impl Lines<'_> {
                 PawnOutcome::Promoted => return None,
             };
             let runs = passed.contains(now) && rank >= least && rank > relative_rank(square, them);
-            (runs && rank >= other + FARTHER).then_some(now)
+            (runs && rank >= other + FARTHER && self.survives(now)).then_some(now)
         })?;
         Some(Feature::of(FeatureKind::PasserAdvances, vec![pawn_on(pawn)]))
     }

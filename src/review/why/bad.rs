@@ -23,6 +23,8 @@ const LONGEST_RUN: usize = 9;
 const TRADE: i32 = 300;
 /// Maximum number of plies, the move played included, until the line is quiet in which the reply captures a piece.
 const TAKEN_WITHIN: usize = 6;
+/// Minimum number of pawns that a piece costs its side if the reply captures it: a bishop for a pawn.
+const GIVEN: i32 = 2;
 /// Maximum number of harms in a sentence.
 const HARMS: usize = 2;
 
@@ -163,6 +165,7 @@ impl ReasonWriter<'_> {
     fn loss_sentence(&self, lost: &Swing, motif: Option<&Motif>) -> String {
         let reached = self.facts.reached();
         let moves = &self.played[1..lost.plies];
+        let what = self.what_is_won(lost, !self.mover());
         if let Some(motif) = motif.filter(|motif| motif.kind == Kind::Hanging) {
             let target = motif.targets.first().map(ToString::to_string).unwrap_or_default();
             let shown = line(&reached, &moves[..1]);
@@ -170,17 +173,17 @@ impl ReasonWriter<'_> {
                 return format!("It leaves {target} hanging: {shown}.");
             }
             let rest = rest(&reached, moves, 1);
-            return format!("{shown} takes {target}, winning {lost}{rest}.");
+            return format!("{shown} takes {target}, winning {what}{rest}.");
         }
         match motif {
             Some(motif) => {
                 let subject = line(&reached, &moves[..=motif.ply]);
                 let rest = rest(&reached, moves, motif.ply + 1);
-                format!("{subject} {}, winning {lost}{rest}.", motif_phrase(motif, Form::Third))
+                format!("{subject} {}, winning {what}{rest}.", motif_phrase(motif, Form::Third))
             }
             None => {
                 let subject = line(&reached, &moves[..1]);
-                format!("{subject} wins {lost}{}.", rest(&reached, moves, 1))
+                format!("{subject} wins {what}{}.", rest(&reached, moves, 1))
             }
         }
     }
@@ -231,7 +234,7 @@ impl ReasonWriter<'_> {
         // A new queen is not a piece that the other side has lost.
         let promotes = |trade: &Swing| self.played[..trade.plies].iter().any(|m| m.promotion().is_some());
         let trade = self.uneven_trade().or_else(|| self.sacrifice()).or_else(|| self.piece_lost_at_once());
-        let trade = trade.filter(|trade| !promotes(trade) && self.is_settled(trade.plies));
+        let trade = trade.filter(|trade| !promotes(trade) && self.is_calm(trade.plies));
         // A piece given at once explains more than the attack that follows, and a piece lost on the way more than the
         // attack that it leaves.
         let is_given = |attack: &Changes| trade.is_some_and(|trade| trade.plies <= attack.plies + 1);
@@ -281,6 +284,17 @@ impl ReasonWriter<'_> {
         is_nearly_at_rest(&position) && position.legal_moves().iter().any(prevents)
     }
 
+    /// Whether no piece hangs after this number of plies of the line played, whichever side is to move: a pinned piece
+    /// that is attacked cannot be saved.
+    fn is_calm(&self, plies: usize) -> bool {
+        let mut position = self.after_plies(plies);
+        if !is_nearly_at_rest(&position) {
+            return false;
+        }
+        position.do_null_move();
+        is_nearly_at_rest(&position)
+    }
+
     /// A trade of the refutation that counts as even but favours the opponent, as the opponent's gain.
     fn uneven_trade(&self) -> Option<Swing> {
         let position = &self.facts.position;
@@ -307,7 +321,7 @@ impl ReasonWriter<'_> {
     fn piece_lost_at_once(&self) -> Option<Swing> {
         let gain = |line: &[Move]| rough_swing(&self.facts.position, line, !self.mover());
         let taken = self.facts.reached().captured(*self.played.get(1)?)?;
-        let is_main = |won: &Swing| won.points >= PIECE && won.roles()[0].first() == Some(&taken);
+        let is_main = |won: &Swing| won.points >= GIVEN && won.roles()[0].first() == Some(&taken);
         let ends = 2..=TAKEN_WITHIN.min(self.played.len());
         let found =
             ends.filter_map(|plies| gain(&self.played[..plies]).filter(|won| won.plies == plies)).find(is_main)?;
@@ -416,8 +430,8 @@ mod tests {
     use crate::review::facts::Facts;
     use crate::search::score::{Line, ScoreBound};
 
-    /// The reasons for a move without any search: the lines after it and in its place, with their scores for the mover.
-    fn argued(fen: &str, san: &str, after: (&str, i32), before: (&str, i32)) -> Vec<Reason> {
+    /// The facts about a move without any search: the lines after it and in its place, with their scores for the mover.
+    fn given(fen: &str, san: &str, after: (&str, i32), before: (&str, i32)) -> Facts {
         let look = |position: &Position, (moves, cp): (&str, i32)| {
             let mut now = position.clone();
             let pv = moves.split(' ').map(|san| {
@@ -435,7 +449,7 @@ mod tests {
         reached.do_move(m);
         let (after, before) = (look(&reached, (after.0, -after.1)), look(&position, before));
         let (second, threat, idea, own_idea) = (None, None, None, None);
-        reasons(&Facts { position, m, before, after, second, threat, idea, own_idea, lost: None, won: None })
+        Facts { position, m, before, after, second, threat, idea, own_idea, lost: None, won: None }
     }
 
     #[test]
@@ -458,6 +472,38 @@ mod tests {
                 ("Qf5 Rc7 g4 Qd8 Rf2 h6 h4", -245),
                 "After 31...Bxe6 32.Bxe7 Rxe7 Black is winning (-6.37): White loses the queen for a ",
             ),
+            // The bishop is given; the attack that follows is not the reason.
+            (
+                "r3r1k1/ppp2ppp/1b4q1/1P2p3/2B1n3/2P4b/P3QPP1/RNB2RK1 w - - 0 16",
+                "Bxf7+",
+                ("Kxf7 Qf3+ Bf5 Nd2 Ng5", -728),
+                ("Qf3 Be6 Bxe6 Rxe6 Be3", -496),
+                "After 16...Kxf7 Black is winning (-7.28): White gives a bishop for a pawn.",
+            ),
+            // A knight is given for a pawn, but the rook that is pinned on f2 is lost too.
+            (
+                "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2P2N2/PP1P1PPP/RNBQ1RK1 b kq - 0 5",
+                "O-O",
+                ("d4 Bb6 dxe5 Nxe4 Bd5 Nxf2 Rxf2 d6", -69),
+                ("Nxe4 d3 d5 Bb5 Nxf2", 51),
+                "After 6.d4 Bb6 7.dxe5 Nxe4 8.Bd5 White is slightly better (+0.69): 6.d4 drives the bishop on c5 away.",
+            ),
+            // White's bishop is captured next, so he has no pair.
+            (
+                "r1bk1b1r/3ppppp/p7/3n4/8/3B1N2/PPP2PPP/R1B1K2R b KQ - 1 11",
+                "Bb7",
+                ("Be4 Rb8 c4 Nb4 Bxb7", -19),
+                ("Nb4 Bc4 d5 Bb3 a5", 46),
+                "After 12.Be4 Rb8 13.c4 Nb4 14.Bxb7 the game is level (+0.19): there is no single reason",
+            ),
+            // The pawn that gets past the others is captured next.
+            (
+                "rn1qkb1r/ppp1pppp/8/3n4/3P4/2N2P2/PP3PPP/R1BQKB1R w KQkq - 0 7",
+                "Bc4",
+                ("Nb6 Bb3 e6 d5 exd5", 82),
+                ("Qb3 Nb6 d5 e6 dxe6", 161),
+                "After 7...Nb6 8.Bb3 e6 9.d5 exd5 White is slightly better (+0.82): there is no single reason",
+            ),
             // A pawn is lost; that the other one is isolated is not the reason.
             (
                 "4k3/8/2p5/3p4/8/8/8/2R1K3 b - - 0 1",
@@ -467,8 +513,20 @@ mod tests {
                 "After 2.Rxc6 Ke7 White is slightly better (+0.80): there is no single reason",
             ),
         ] {
-            let text = first(argued(fen, san, after, before));
+            let text = first(reasons(&given(fen, san, after, before)));
             assert!(text.starts_with(said), "{san}: {text}");
+        }
+    }
+
+    #[test]
+    fn side_that_was_a_pawn_down_wins_it_back() {
+        for (fen, words) in [
+            ("1r2k3/p7/6p1/8/8/6P1/R7/4K3 b - - 0 1", "back a pawn"),
+            ("1r2k3/p7/6p1/8/8/6P1/R6P/4K3 b - - 0 1", "a pawn"),
+        ] {
+            let facts = given(fen, "Kd7", ("Rxa7+ Kd6", 0), ("Ra8 Kd2", 120));
+            let lost = swing(&facts.position, &facts.played_line(), !facts.mover()).expect("quiet");
+            assert_eq!(ReasonWriter::new(&facts).what_is_won(&lost, !facts.mover()), words, "{fen}");
         }
     }
 }

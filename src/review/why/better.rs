@@ -4,11 +4,11 @@ use super::bad::{rest, threat_claim, threat_words};
 use super::words::{Form, line, motif_phrase, purpose};
 use super::{Claim, Gain, Look, Reason, ReasonWriter, mate_for, motifs, rank, standing};
 use crate::board::attacks::attacks;
-use crate::board::{Move, piece_value};
-use crate::review::facts::Passed;
+use crate::board::{Color, Move, piece_value};
+use crate::review::facts::{PIECE, Passed};
 use crate::review::features::{Feature, purposes, queen_trade};
 use crate::review::mark::{MISTAKE, opposite, winning};
-use crate::review::material::{Swing, explains, list};
+use crate::review::material::{Balance, Swing, explains, list};
 use crate::review::motifs::{Kind, Walk, role_name, sacrifice};
 use crate::search::score::Score;
 
@@ -47,7 +47,7 @@ impl ReasonWriter<'_> {
             let rest = rest(position, moves, 1);
             ("best_promotes", format!("{best} was better, promoting a pawn{rest}."))
         } else {
-            let what = self.what_is_won(&won);
+            let what = self.what_is_won(&won, self.mover());
             let text = match found.first() {
                 Some(motif) if motif.ply == 0 => {
                     let phrase = motif_phrase(motif, Form::Gerund);
@@ -77,10 +77,16 @@ impl ReasonWriter<'_> {
         Some(Reason { kind, text, claim: Some(claim) })
     }
 
-    /// The material won, or "won back" if the opponent has just captured as much.
-    pub(super) fn what_is_won(&self, won: &Swing) -> String {
-        let owed = self.facts.position.last_captured().map_or(0, piece_value);
-        if won.points <= owed { format!("back {won}") } else { won.to_string() }
+    /// The material that a side wins, or "back" and the material if the other side has just captured as much or is
+    /// ahead by just as much.
+    pub(super) fn what_is_won(&self, won: &Swing, side: Color) -> String {
+        let position = &self.facts.position;
+        let captured = position.last_captured().filter(|_| side == self.mover());
+        let behind = -Balance::of(position, side).points();
+        if won.points <= captured.map_or(0, piece_value) || won.points == behind {
+            return format!("back {won}");
+        }
+        won.to_string()
     }
 
     /// A threat of the best move that the move played does not make.
@@ -291,7 +297,11 @@ impl ReasonWriter<'_> {
             found.extend(self.sacrifices());
             return found;
         }
-        self.sacrifices().into_iter().chain(self.wins_material()).collect()
+        // What the opponent loses if he declines a sacrifice is beside the point, unless it is a piece.
+        let given = self.sacrifices();
+        let won = self.facts.won.filter(|won| given.is_none() || won.points >= PIECE);
+        let won = won.map(|won| self.wins_material(&won));
+        given.into_iter().chain(won).collect()
     }
 
     fn sacrifices(&self) -> Option<Reason> {
@@ -305,13 +315,12 @@ impl ReasonWriter<'_> {
         })
     }
 
-    fn wins_material(&self) -> Option<Reason> {
+    fn wins_material(&self, won: &Swing) -> Reason {
         let position = &self.facts.position;
-        let won = self.facts.won?;
         let moves: &[Move] = &self.best_line[..won.plies];
         let found = motifs(&Walk::new(position, moves));
-        let claim = Claim::new(position, moves, self.mover()).winning(&won).with_motifs(&found, 0);
-        let what = self.what_is_won(&won);
+        let claim = Claim::new(position, moves, self.mover()).winning(won).with_motifs(&found, 0);
+        let what = self.what_is_won(won, self.mover());
         let rest = rest(position, moves, 1);
         let text = match found.first().filter(|motif| motif.ply == 0) {
             _ if won.promotes => format!("It promotes a pawn{rest}."),
@@ -320,7 +329,7 @@ impl ReasonWriter<'_> {
             }
             _ => format!("It wins {what}{rest}."),
         };
-        Some(Reason { kind: "wins_material", text, claim: Some(claim) })
+        Reason { kind: "wins_material", text, claim: Some(claim) }
     }
 
     /// Sentence for a move that the search would also have played.
