@@ -214,6 +214,25 @@ fn clock_and_time_of_a_move_are_kept() {
     assert!(pgn.contains("[TimeControl \"0.001\"]"), "{pgn}");
 }
 
+#[test]
+fn games_with_clocks_that_count_nodes_do_not_depend_on_speed() {
+    let folder = Folder::new("match-nodestime");
+    for (limit, name) in [("--tc 0.4+0.01", "clock"), ("--movetime 10", "move")] {
+        let play = |concurrency: usize| {
+            let pgn = format!("{name}-{concurrency}.pgn");
+            let options = "--hash 1 --games 4 --json --option-a nodestime=40 --option-b nodestime=20";
+            let arguments = format!("{limit} {options} --concurrency {concurrency} --pgn {pgn}");
+            (result(&folder, &arguments), text(&folder.path(&pgn)))
+        };
+        // The PGN has the moves and the times on the clocks.
+        let both = [play(1), play(2)];
+        assert_eq!(both[0], both[1], "{limit}");
+        let games = &both[0].1;
+        assert!(games.contains("s}"), "{games}");
+        assert!(!games.contains("time forfeit"), "{games}");
+    }
+}
+
 /// Ctrl-C and a request to terminate: the result so far, the state on the disk, and the exit code of an interrupt.
 #[cfg(unix)]
 #[test]

@@ -252,9 +252,14 @@ impl Plan {
         Color::from_white(number.is_multiple_of(2))
     }
 
-    /// Whether the games depend on the clock.
+    /// Whether the players have clocks.
     pub fn is_timed(&self) -> bool {
         self.control.is_some() || self.limits.move_time.is_some()
+    }
+
+    /// Whether the games depend on the speed of the machine.
+    pub fn depends_on_speed(&self) -> bool {
+        self.is_timed() && self.sides.iter().any(Side::has_real_clock)
     }
 
     /// Number of games after which openings repeat.

@@ -85,7 +85,7 @@ fn remarks(plan: &Plan, args: &MatchArgs) -> Vec<String> {
             skipped.reason
         ));
     }
-    let deterministic = !plan.is_timed() && plan.sides.iter().all(|side| side.is_deterministic());
+    let deterministic = !plan.depends_on_speed() && plan.sides.iter().all(|side| side.is_deterministic());
     if plan.games > plan.fresh_games() && deterministic && plan.sprt.is_none() {
         remarks.push(format!(
             "the book has {} openings: after {} games the same games are repeated, so the printed errors are too small",

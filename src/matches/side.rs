@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail, ensure};
 use serde::Serialize;
@@ -92,6 +92,11 @@ impl Side {
         self.settings.threads == 1
     }
 
+    /// Whether the player's clock measures time. Otherwise it counts nodes.
+    pub fn has_real_clock(&self) -> bool {
+        self.settings.search.nodes_time == 0
+    }
+
     /// Description of all settings that the moves depend on, except the limits.
     pub fn description(&self) -> String {
         format!(
@@ -138,6 +143,8 @@ pub struct FoundMove {
     pub score: Score,
     /// Depth of the search in plies.
     pub depth: i32,
+    /// Time that the move took on the player's clock.
+    pub time: Duration,
 }
 
 /// The engine of one player.
@@ -173,9 +180,16 @@ impl Engine {
     /// Searches a position; `None` if there is no legal move.
     pub fn search(&mut self, position: &Position, limits: Limits) -> Option<FoundMove> {
         let options = self.settings.for_search();
+        let nodes_per_ms = options.nodes_time as f64;
+        let started = Instant::now();
         let outcome = self.pool.search(position.clone(), limits, options, Arc::new(Silent));
+        let time = if nodes_per_ms > 0.0 {
+            Duration::from_secs_f64(outcome.progress.nodes as f64 / nodes_per_ms / 1000.0)
+        } else {
+            started.elapsed()
+        };
         let line = outcome.line?;
-        Some(FoundMove { m: outcome.best?, score: line.score, depth: line.depth })
+        Some(FoundMove { m: outcome.best?, score: line.score, depth: line.depth, time })
     }
 
     /// The controller that stops a search from another thread.

@@ -1,7 +1,7 @@
 //! Plays one numbered game of a match between two engines, and writes it as PGN.
 
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Result;
 
@@ -40,7 +40,7 @@ pub struct PlayedMove {
     pub score: Score,
     /// Depth of the search in plies.
     pub depth: i32,
-    /// Search time.
+    /// Time on the player's clock.
     pub time: Duration,
 }
 
@@ -83,9 +83,10 @@ impl Player for Table<'_> {
         let ending = play::play_game(opening.position(), &plan.rules, stop, |position| {
             let turn = position.turn();
             let engine = &mut self.engines[player(turn)];
-            let Some((found, time)) = think(engine, position, plan, clock.as_ref()) else {
+            let Some(found) = think(engine, position, plan, clock.as_ref()) else {
                 return Answer::Stopped;
             };
+            let time = found.time;
             if !in_time(plan, clock.as_mut(), turn, time) {
                 return Answer::End(Ending::out_of_time(position, turn));
             }
@@ -110,20 +111,13 @@ impl Player for Table<'_> {
     }
 }
 
-/// Searches the engine's move and measures the time.
-fn think(
-    engine: &mut Engine,
-    position: &Position,
-    plan: &Plan,
-    clock: Option<&Clock>,
-) -> Option<(FoundMove, Duration)> {
+/// Searches the engine's move.
+fn think(engine: &mut Engine, position: &Position, plan: &Plan, clock: Option<&Clock>) -> Option<FoundMove> {
     let limits = match clock {
         Some(clock) => clock.limits(position.turn(), &plan.limits),
         None => plan.limits.clone(),
     };
-    let started = Instant::now();
-    let found = engine.search(position, limits)?;
-    Some((found, started.elapsed()))
+    engine.search(position, limits)
 }
 
 /// Subtracts the time spent from the clock. Returns whether the move was made within its time limits.

@@ -126,7 +126,7 @@ pub const OPTIONS: &[UciOption] = &[
     check("Syzygy50MoveRule", SEARCH.syzygy_50_move_rule, "tablebase wins respect the 50-move rule",
         |settings, on| settings.search.syzygy_50_move_rule = on).in_matches(),
     spin("nodestime", SEARCH.nodes_time as u32, 0..=10_000, "nodes per millisecond when the clock counts nodes; 0 uses \
-        real time", |settings, nodes| settings.search.nodes_time = nodes.into()),
+        real time", |settings, nodes| settings.search.nodes_time = nodes.into()).in_matches(),
     text("Debug Log File", "", "file that records the UCI conversation", None).then(Action::LogFile)
         .or(&["DebugLogFile"]),
     text("UCI_EngineAbout", ABOUT, "information about the program", None),
