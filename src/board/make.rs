@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use shakmaty::{Bitboard, Color, Role, Square};
 
-use super::position::{CastlingLane, KingAttacks, castling_key, en_passant_key, piece_key, turn_key};
+use super::position::{KingAttacks, castling_key, en_passant_key, piece_key, turn_key};
 use super::{DirtyPiece, DirtyPieces, Move, Position, attacks};
 
 impl Position {
@@ -146,12 +146,6 @@ impl Position {
     #[inline]
     fn lane_index(&self, m: Move) -> u8 {
         self.turn.fold_wb(0, 2) + u8::from(m.to() < m.from())
-    }
-
-    /// The lane along which a move of this position castles.
-    #[inline]
-    pub(super) fn lane_of(&self, m: Move) -> CastlingLane {
-        self.lanes[usize::from(self.lane_index(m))]
     }
 
     /// Makes any move except castling.

@@ -22,4 +22,4 @@ pub(crate) use notation::from_shakmaty;
 pub use position::Position;
 pub(crate) use see::{material, piece_value, value_as_target};
 pub use shakmaty::{Bitboard, CastlingMode, Color, File, Piece, Role, Square};
-pub(crate) use threats::{AttackChange, AttackKinds, DirtyThreats, MoveBoards};
+pub(crate) use threats::{AttackChange, AttackKinds, DirtyThreats, PieceCodes};

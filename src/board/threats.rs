@@ -1,205 +1,225 @@
-//! The attacks of one piece on another that a move adds and removes, as a value that the network reads, and the
-//! recording of a move, so that they can be listed later.
+//! The attacks of one piece on another that a move adds and removes, as a value that the network reads.
 //!
-//! The attacks before and after the move differ only around the squares whose pieces changed. So the same function
-//! runs on the board before and on the board after the move. It lists the attacks that pieces on these squares make
-//! and receive, and the attacks of sliders through the empty ones. It runs only before an evaluation: a search undoes
-//! many moves without one, and storing two small boards costs less than the list.
+//! A move is a series of steps. Each empties a square, fills it, or replaces its piece, and changes the attacks that
+//! this piece makes and receives. If the square was or becomes empty, the attacks of sliders through it change too. So
+//! each step looks along the eight lines of one square once. An attack that one step adds and another removes is listed
+//! twice.
 
 use std::fmt;
 
 use shakmaty::{Bitboard, ByColor, ByRole, Color, Piece, Role, Square};
 
-use super::position::Sliders;
-use super::{DirtyPieces, Move, Position, attacks};
+use super::{DirtyPieces, attacks};
 
-/// The placement of the pieces, which determines the attacks.
-#[derive(Clone, Copy)]
-struct Placement {
-    by_role: ByRole<Bitboard>,
-    by_color: ByColor<Bitboard>,
-    mailbox: [Option<Role>; 64],
+/// The pieces of a board as the bits of their codes, which can follow a line of moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct PieceCodes {
+    occupied: Bitboard,
+    /// For each bit of a [`code`], lowest first, the squares of the pieces that have it.
+    bits: [Bitboard; 4],
 }
 
-/// The board before and after a move.
-#[derive(Clone, Copy)]
-pub(crate) struct MoveBoards {
-    before: Placement,
-    after: Placement,
-    /// The squares whose pieces the move changed.
-    changed: Bitboard,
-}
-
-impl MoveBoards {
-    /// A null move on an empty board.
-    pub(crate) fn empty() -> Self {
-        let empty = Placement { by_role: ByRole::default(), by_color: ByColor::default(), mailbox: [None; 64] };
-        Self { before: empty, after: empty, changed: Bitboard::EMPTY }
+impl PieceCodes {
+    /// The pieces by role, and those of Black.
+    #[inline]
+    pub(crate) fn new(by_role: &ByRole<Bitboard>, by_color: &ByColor<Bitboard>) -> Self {
+        let &ByRole { knight, bishop, rook, queen, king, .. } = by_role;
+        Self {
+            occupied: by_color.white | by_color.black,
+            bits: [by_color.black, knight | rook | king, bishop | rook, queen | king],
+        }
     }
 
-    /// Lists in `attacks` the attacks that the move removed and added.
-    pub(crate) fn list(&self, attacks: &mut DirtyThreats) {
+    /// Takes back the changes of a move.
+    #[inline]
+    pub(crate) fn undo(&mut self, dirty: &DirtyPieces) {
+        // Removes the arrivals before restoring departures: in castling the two sets of squares can overlap.
+        for change in dirty.iter() {
+            change.to.into_iter().for_each(|to| self.toggle(code(change.piece), to));
+        }
+        for change in dirty.iter() {
+            change.from.into_iter().for_each(|from| self.toggle(code(change.piece), from));
+        }
+    }
+
+    /// Makes the changes of a move, and lists in `attacks` the attacks that it removes and adds.
+    #[inline]
+    pub(crate) fn advance(&mut self, dirty: &DirtyPieces, attacks: &mut DirtyThreats) {
         attacks.clear();
-        let Self { before, after, changed } = self;
-        before.push_attacks_around(*changed, false, attacks);
-        after.push_attacks_around(*changed, true, attacks);
-    }
-}
-
-impl Position {
-    /// Same as [`Position::do_move_to`], but also stores the boards before and after the move in `around`.
-    // CITE: threat deltas recorded while a move is made: Stockfish 18 (idea).
-    #[inline]
-    pub(crate) fn do_move_recording(&mut self, m: Move, dirty: &mut DirtyPieces, around: &mut MoveBoards) {
-        around.before = self.placement();
-        around.changed = self.squares_changed_by(m);
-        self.do_move_to(m, dirty);
-        around.after = self.placement();
-    }
-
-    #[inline]
-    fn placement(&self) -> Placement {
-        Placement { by_role: self.by_role, by_color: self.by_color, mailbox: self.mailbox }
-    }
-
-    /// The squares whose pieces a move of this position changes.
-    #[inline]
-    fn squares_changed_by(&self, m: Move) -> Bitboard {
-        let (from, to) = (m.from(), m.to());
-        let both = Bitboard::from_square(from) | Bitboard::from_square(to);
-        if self.is_castling(m) {
-            let lane = self.lane_of(m);
-            both | Bitboard::from_square(lane.king_to) | Bitboard::from_square(lane.rook_to)
-        } else if self.is_en_passant(m) {
-            both | Bitboard::from_square(super::make::behind(to, self.turn))
-        } else {
-            both
+        let filled = dirty.iter().filter_map(|change| change.to).fold(Bitboard::EMPTY, |all, to| all | to);
+        for change in dirty.iter() {
+            if let Some(from) = change.from.filter(|&from| !filled.contains(from)) {
+                let piece = code(change.piece);
+                let lines = self.lines(from);
+                self.list_attacks_of(piece, from, lines, false, attacks);
+                self.toggle(piece, from);
+                self.list_attacks_through(from, lines, true, attacks);
+            }
         }
-    }
-}
-
-impl Placement {
-    /// The attacks of this board that depend on the `changed` squares, occupied or empty.
-    #[inline]
-    fn push_attacks_around(&self, changed: Bitboard, added: bool, attacks: &mut DirtyThreats) {
-        for square in changed {
-            let straight = attacks::rook_attacks(square, self.occupied());
-            let diagonal = attacks::bishop_attacks(square, self.occupied());
-            let lines = [straight, diagonal];
-            match self.piece_at(square) {
-                Some(piece) => {
-                    self.push_attacks_of_piece(PieceOn { piece, square }, lines, changed, added, attacks);
+        for change in dirty.iter() {
+            if let Some(to) = change.to {
+                let piece = code(change.piece);
+                let lines = self.lines(to);
+                if self.occupied.contains(to) {
+                    let replaced = self.code_at(to);
+                    self.list_attacks_of(replaced, to, lines, false, attacks);
+                    self.toggle(replaced, to);
+                } else {
+                    self.list_attacks_through(to, lines, false, attacks);
                 }
-                None => self.push_attacks_through_gap(square, lines, changed, added, attacks),
+                self.list_attacks_of(piece, to, lines, true, attacks);
+                self.toggle(piece, to);
             }
         }
     }
 
-    /// The attacks that a piece makes, and those that it receives from unchanged squares.
+    /// Puts a piece on an empty square, or removes it from its square.
     #[inline]
-    fn push_attacks_of_piece(
+    fn toggle(&mut self, code: u32, square: Square) {
+        let at = Bitboard::from_square(square);
+        self.occupied ^= at;
+        let masks = &CODE_MASKS[code as usize];
+        self.bits.iter_mut().zip(masks).for_each(|(bits, &mask)| *bits ^= at & mask);
+    }
+
+    /// The code of the piece on an occupied square.
+    #[inline]
+    fn code_at(&self, square: Square) -> u32 {
+        debug_assert!(self.occupied.contains(square));
+        let bit = |n: usize| (self.bits[n].0 >> square as u32 & 1) as u32;
+        bit(0) | bit(1) << 1 | bit(2) << 2 | bit(3) << 3
+    }
+
+    /// The squares that a rook and a bishop attack from a square.
+    #[inline]
+    fn lines(&self, square: Square) -> [Bitboard; 2] {
+        [attacks::rook_attacks(square, self.occupied), attacks::bishop_attacks(square, self.occupied)]
+    }
+
+    /// The pieces that a piece with this code can attack or be attacked by.
+    #[inline]
+    fn others(&self, code: u32, kinds: AttackKinds) -> Bitboard {
+        let [black, ..] = self.bits;
+        let enemies = if code & 1 == 0 { black } else { self.occupied & !black };
+        if kinds.on_enemies { enemies } else { self.occupied }
+    }
+
+    /// The pieces that attack along files and ranks, and along diagonals.
+    #[inline]
+    fn sliders(&self) -> [Bitboard; 2] {
+        let [_, odd, low, high] = self.bits;
+        [odd & low | high & !odd, (low | high) & !odd]
+    }
+
+    /// Lists the attacks that a piece makes and receives on a square with these `lines`. The square's own content does
+    /// not matter.
+    #[inline]
+    fn list_attacks_of(
         &self,
-        on: PieceOn,
+        piece: u32,
+        square: Square,
         [straight, diagonal]: [Bitboard; 2],
-        changed: Bitboard,
         added: bool,
-        deltas: &mut DirtyThreats,
+        attacks: &mut DirtyThreats,
     ) {
-        let (PieceOn { piece, square }, kinds) = (on, deltas.kinds());
-        if kinds.contains_attacker(piece.role) {
-            let reached = match piece.role {
-                Role::Pawn => attacks::pawn_attacks(piece.color, square),
-                Role::Knight => attacks::knight_attacks(square),
-                Role::Bishop => diagonal,
-                Role::Rook => straight,
-                Role::Queen => straight | diagonal,
-                Role::King => attacks::king_attacks(square),
-            };
-            for to in reached & kinds.targets(piece.color, &self.by_color) {
-                deltas.push(on, self.piece_on(to), added);
+        let kinds = attacks.kinds();
+        let others = self.others(piece, kinds);
+        if kinds.attacked[piece as usize] != 0 {
+            let [on_straight, on_diagonal] = SLIDES[(piece >> 1) as usize];
+            let reached =
+                straight & on_straight | diagonal & on_diagonal | LEAPS[LEAP_KINDS[piece as usize]][square as usize];
+            for to in reached & others {
+                attacks.push(piece, square, self.code_at(to), to, added);
             }
         }
-        if kinds.contains_attacked(piece.role) {
-            let sliders = self.sliders();
-            let pawns = attacks::pawn_attacks(shakmaty::Color::White, square) & self.by_color.black
-                | attacks::pawn_attacks(shakmaty::Color::Black, square) & self.by_color.white;
-            let attackers = straight & sliders.straight
-                | diagonal & sliders.diagonal
-                | attacks::knight_attacks(square) & self.by_role.knight
-                | attacks::king_attacks(square) & self.by_role.king
-                | pawns & self.by_role.pawn;
-            // Attacks on the own side are recorded for both sides or for none, so targets are attackers too.
-            for from in attackers & kinds.targets(piece.color, &self.by_color) & !changed {
-                deltas.push(self.piece_on(from), on, added);
+        if kinds.attackers[piece as usize] != 0 {
+            let [black, odd, low, high] = self.bits;
+            let [on_straight, on_diagonal] = self.sliders();
+            let pawns = self.occupied & !(odd | low | high);
+            let pawns = LEAPS[0][square as usize] & pawns & black | LEAPS[1][square as usize] & pawns & !black;
+            let attackers = straight & on_straight
+                | diagonal & on_diagonal
+                | LEAPS[2][square as usize] & odd & !low & !high
+                | LEAPS[3][square as usize] & odd & high
+                | pawns;
+            for from in attackers & others {
+                attacks.push(self.code_at(from), from, piece, square, added);
             }
         }
     }
 
-    /// The attacks of sliders through an empty square, between two unchanged squares.
+    /// Lists the attacks of sliders through an empty square with these `lines`.
     #[inline]
-    fn push_attacks_through_gap(
+    fn list_attacks_through(
         &self,
         square: Square,
         [straight, diagonal]: [Bitboard; 2],
-        changed: Bitboard,
         added: bool,
-        deltas: &mut DirtyThreats,
+        attacks: &mut DirtyThreats,
     ) {
-        let sliders = self.sliders();
-        let first = (straight | diagonal) & self.occupied();
-        for from in (straight & sliders.straight | diagonal & sliders.diagonal) & !changed {
-            let line = attacks::ray(from, square);
-            let attacked = line & first & !Bitboard::from_square(from) & !changed;
-            // A slider that attacks through two gaps is listed at the first one only.
-            let earlier_gaps = attacks::between(from, square) & changed;
-            if let (Some(to), true) = (attacked.first(), earlier_gaps.is_empty()) {
-                deltas.push(self.piece_on(from), self.piece_on(to), added);
+        let [on_straight, on_diagonal] = self.sliders();
+        let seen = (straight | diagonal) & self.occupied;
+        for from in straight & on_straight | diagonal & on_diagonal {
+            let attacker = self.code_at(from);
+            let attacked = seen & attacks::ray(from, square) & !Bitboard::from_square(from);
+            for to in attacked & self.others(attacker, attacks.kinds()) {
+                attacks.push(attacker, from, self.code_at(to), to, added);
             }
         }
     }
-
-    /// The piece on an occupied square.
-    #[inline]
-    fn piece_on(&self, square: Square) -> PieceOn {
-        debug_assert!(self.occupied().contains(square));
-        let color = shakmaty::Color::from_white(self.by_color.white.contains(square));
-        PieceOn { piece: self.mailbox[square as usize].unwrap_or(Role::Pawn).of(color), square }
-    }
-
-    /// All occupied squares.
-    #[inline]
-    fn occupied(&self) -> Bitboard {
-        self.by_color.white | self.by_color.black
-    }
-
-    /// The pieces that attack along lines.
-    #[inline]
-    fn sliders(&self) -> Sliders {
-        let queens = self.by_role.queen;
-        Sliders { straight: self.by_role.rook | queens, diagonal: self.by_role.bishop | queens }
-    }
-
-    /// The piece on a square.
-    #[inline]
-    fn piece_at(&self, square: Square) -> Option<Piece> {
-        let color = shakmaty::Color::from_white(self.by_color.white.contains(square));
-        self.mailbox[square as usize].map(|role| role.of(color))
-    }
 }
+
+/// All squares for each bit of a code that is set.
+static CODE_MASKS: [[Bitboard; 4]; 12] = {
+    let mut masks = [[Bitboard::EMPTY; 4]; 12];
+    let mut at = 0;
+    while at < 4 * 12 {
+        let (code, bit) = (at / 4, at % 4);
+        if code >> bit & 1 != 0 {
+            masks[code][bit] = Bitboard::FULL;
+        }
+        at += 1;
+    }
+    masks
+};
+
+/// The lines of each role, from pawn to king: all squares if it attacks along files and ranks, and if along diagonals.
+const SLIDES: [[Bitboard; 2]; 6] = {
+    let (none, all) = (Bitboard::EMPTY, Bitboard::FULL);
+    [[none, none], [none, none], [none, all], [all, none], [all, all], [none, none]]
+};
+
+/// The table of [`LEAPS`] for each code of a piece.
+const LEAP_KINDS: [usize; 12] = [0, 1, 2, 2, 4, 4, 4, 4, 4, 4, 3, 3];
+
+/// The attacks of white pawns, black pawns, knights, kings and pieces that do not leap, by square.
+static LEAPS: [[Bitboard; 64]; 5] = {
+    let mut leaps = [[Bitboard::EMPTY; 64]; 5];
+    let mut index = 0;
+    while index < 64 {
+        let square = Square::new(index as u32);
+        leaps[0][index] = attacks::pawn_attacks(Color::White, square);
+        leaps[1][index] = attacks::pawn_attacks(Color::Black, square);
+        leaps[2][index] = attacks::knight_attacks(square);
+        leaps[3][index] = attacks::king_attacks(square);
+        index += 1;
+    }
+    leaps
+};
 
 // The changes that a move makes in the attacks of one piece on another, as a value that the network reads.
 
-/// Maximum number of changes of one move. Castling is the worst case: two pieces on two squares each. Each of these
-/// squares has at most 8 attacks made, 16 received, and 8 of sliders through it.
+/// Maximum number of changes of one move. A square has at most 8 attacks made, 16 received, and 8 of sliders through
+/// it. Castling is the worst case: it empties two squares and fills two.
 const MAX_CHANGES: usize = 128;
 
 /// Set of attacks to record, by the roles of both pieces, and by whether protection of the own side counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AttackKinds {
-    /// By the attacker's role: one bit for each attacked role, pawns lowest.
-    attacked: [u8; 6],
-    /// By the attacked role: one bit for each attacker's role.
-    attackers: [u8; 6],
+    /// By the attacker's [`code`]: one bit for each code of an attacked piece.
+    attacked: [u16; 12],
+    /// By the attacked piece's code: one bit for each code of an attacker.
+    attackers: [u16; 12],
     /// Whether only attacks on the other side's pieces are recorded.
     on_enemies: bool,
 }
@@ -209,26 +229,38 @@ impl AttackKinds {
     pub const NONE: Self = Self::new([0; 6]);
 
     /// All attacks on the other side's pieces.
-    pub const ON_ENEMIES: Self = Self { on_enemies: true, ..Self::new([0b11_1111; 6]) };
+    pub const ON_ENEMIES: Self = Self::with([0b11_1111; 6], true);
 
     /// A set by the attacker's role, from pawn to king: one bit for each attacked role, pawns lowest. Pieces of both
     /// sides are attacked.
-    pub const fn new(attacked: [u8; 6]) -> Self {
-        let mut attackers = [0; 6];
+    pub const fn new(roles: [u8; 6]) -> Self {
+        Self::with(roles, false)
+    }
+
+    const fn with(roles: [u8; 6], on_enemies: bool) -> Self {
+        let (mut attacked, mut attackers) = ([0; 12], [0; 12]);
         let mut pair = 0;
-        while pair < 36 {
-            let (by, on) = (pair / 6, pair % 6);
-            attackers[on] |= (attacked[by] >> on & 1) << by;
+        while pair < 12 * 12 {
+            let (by, on) = (pair / 12, pair % 12);
+            if roles[by / 2] >> (on / 2) & 1 != 0 && (!on_enemies || by % 2 != on % 2) {
+                attacked[by] |= 1 << on;
+                attackers[on] |= 1 << by;
+            }
             pair += 1;
         }
-        Self { attacked, attackers, on_enemies: false }
+        Self { attacked, attackers, on_enemies }
     }
 
     /// Whether the set contains attacks of `by` on `on`.
     #[inline]
     pub fn contains(&self, by: Piece, on: Piece) -> bool {
-        let is_kind = self.attacked[by.role as usize - 1] >> (on.role as u8 - 1) & 1 != 0;
-        is_kind && (!self.on_enemies || by.color != on.color)
+        self.contains_codes(code(by), code(on))
+    }
+
+    /// [`Self::contains`] for the [`code`]s of the pieces.
+    #[inline]
+    fn contains_codes(&self, by: u32, on: u32) -> bool {
+        self.attacked[by as usize] >> on & 1 != 0
     }
 
     /// The pieces that a piece of `color` can attack, given those of each colour.
@@ -241,13 +273,7 @@ impl AttackKinds {
     /// Whether the set contains any attack by a piece of this role.
     #[inline]
     pub fn contains_attacker(&self, by: Role) -> bool {
-        self.attacked[by as usize - 1] != 0
-    }
-
-    /// Whether the set contains any attack on a piece of this role.
-    #[inline]
-    pub fn contains_attacked(&self, on: Role) -> bool {
-        self.attackers[on as usize - 1] != 0
+        self.attacked[code(by.of(Color::White)) as usize] != 0
     }
 }
 
@@ -269,7 +295,13 @@ impl AttackChange {
     /// The attack of `attacker` on `from` on `attacked` on `to`.
     #[inline]
     pub fn new(attacker: Piece, from: Square, attacked: Piece, to: Square, added: bool) -> Self {
-        Self(from as u32 | (to as u32) << 6 | code(attacker) << 12 | code(attacked) << 16 | u32::from(added) << 20)
+        Self::of_codes(code(attacker), from, code(attacked), to, added)
+    }
+
+    /// [`Self::new`] for the [`code`]s of the pieces.
+    #[inline]
+    fn of_codes(attacker: u32, from: Square, attacked: u32, to: Square, added: bool) -> Self {
+        Self(from as u32 | (to as u32) << 6 | attacker << 12 | attacked << 16 | u32::from(added) << 20)
     }
 
     /// Mask for exclusive or: turns the squares by `turn` and swaps the colours if `colors` is true.
@@ -317,13 +349,6 @@ impl fmt::Debug for AttackChange {
     }
 }
 
-/// A piece on a square.
-#[derive(Clone, Copy)]
-pub(super) struct PieceOn {
-    pub piece: Piece,
-    pub square: Square,
-}
-
 /// The attacks that one move added and removed, of the recorded kinds.
 #[derive(Clone, Debug)]
 pub struct DirtyThreats {
@@ -350,13 +375,12 @@ impl DirtyThreats {
         self.len = 0;
     }
 
-    /// Adds a change if its kind is recorded.
+    /// Adds a change if its kind is recorded. The pieces are [`code`]s.
     #[inline]
-    pub(super) fn push(&mut self, attacker: PieceOn, attacked: PieceOn, added: bool) {
+    fn push(&mut self, attacker: u32, from: Square, attacked: u32, to: Square, added: bool) {
         // Written unconditionally, which avoids an unpredictable branch.
-        self.changes[self.len] =
-            AttackChange::new(attacker.piece, attacker.square, attacked.piece, attacked.square, added);
-        self.len += usize::from(self.kinds.contains(attacker.piece, attacked.piece));
+        self.changes[self.len] = AttackChange::of_codes(attacker, from, attacked, to, added);
+        self.len += usize::from(self.kinds.contains_codes(attacker, attacked));
     }
 }
 
@@ -374,7 +398,7 @@ mod tests {
 
     use super::*;
     use crate::board::tests::random_games;
-    use crate::board::{AttackChange, AttackKinds, CastlingMode};
+    use crate::board::{AttackChange, AttackKinds, CastlingMode, Move, Position};
 
     /// Every kind of attack.
     const ALL: AttackKinds = AttackKinds::new([0b11_1111; 6]);
@@ -399,15 +423,25 @@ mod tests {
         attacks
     }
 
+    fn codes(position: &Position) -> PieceCodes {
+        let board = position.to_setup().board;
+        let (by_role, by_color) =
+            (ByRole::new_with(|role| board.by_role(role)), ByColor::new_with(|color| board.by_color(color)));
+        PieceCodes::new(&by_role, &by_color)
+    }
+
     /// Checks that the changes of `m` turn the attacks before it into the attacks after it.
     fn check(position: &mut Position, m: Move, kinds: AttackKinds) -> usize {
         let mut attacks = all_attacks(position, kinds);
         let mut deltas = DirtyThreats::new(kinds);
         let fen = position.fen();
-        let mut around = MoveBoards::empty();
-        let mut dirty = DirtyPieces::none();
-        position.do_move_recording(m, &mut dirty, &mut around);
-        around.list(&mut deltas);
+        let before = codes(position);
+        let dirty = position.do_move(m);
+        let mut pieces = before;
+        pieces.advance(&dirty, &mut deltas);
+        assert_eq!(pieces, codes(position), "{m:?} in {fen}");
+        pieces.undo(&dirty);
+        assert_eq!(pieces, before, "{m:?} in {fen}");
         for change in deltas.iter() {
             // The key is the attack with the mark of an added one.
             let added = AttackChange::from_bits(change.bits() | 1 << 20);
@@ -415,8 +449,6 @@ mod tests {
         }
         attacks.retain(|_, count| *count != 0);
         assert_eq!(attacks, all_attacks(position, kinds), "{m:?} in {fen}");
-        position.undo_move();
-        assert_eq!(position.do_move(m), dirty);
         position.undo_move();
         deltas.len()
     }

@@ -2,7 +2,7 @@
 
 use shakmaty::{Bitboard, ByColor, ByRole, Color, Piece, Role, Square};
 
-use crate::board::Position;
+use crate::board::{PieceCodes, Position};
 
 /// A board that a network evaluates: the pieces and the side to move. Each side has one king. No other rule of chess
 /// applies.
@@ -65,6 +65,12 @@ impl Board {
     pub fn piece_at(&self, square: Square) -> Option<Piece> {
         let role = Role::ALL.into_iter().find(|&role| self.by_role.get(role).contains(square))?;
         Some(role.of(Color::from_white(self.by_color.white.contains(square))))
+    }
+
+    /// The pieces as bits of their codes.
+    #[inline]
+    pub(crate) fn codes(&self) -> PieceCodes {
+        PieceCodes::new(&self.by_role, &self.by_color)
     }
 
     /// The pawns of both colours.

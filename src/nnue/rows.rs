@@ -190,7 +190,7 @@ impl<'a, W> Rows<'a, W> {
 
     /// The piece-square values of a feature; 0 in nets without them.
     #[inline(always)]
-    fn psqt(&self, feature: u32) -> &'a [i32; PSQT] {
+    pub fn psqt(&self, feature: u32) -> &'a [i32; PSQT] {
         self.psqt.get(feature as usize).unwrap_or(&[0; PSQT])
     }
 }

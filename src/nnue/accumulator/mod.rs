@@ -1,7 +1,6 @@
 //! The accumulator stack: `reset`, `push`, `pop`, `evaluate`. Updates are lazy.
 //!
-//! A push only records the changes ([`plies`]). Nets with threat or attack inputs require moves to be made through the
-//! stack. An evaluation has four steps:
+//! A push only records the changed pieces ([`plies`]). An evaluation has four steps:
 //!
 //! 1. find: for each perspective, search backwards for the nearest ply with computed sums ([`Plies::base`])
 //! 2. refresh: if the perspective's own king moved in between, every feature changed; compute the ply of that move from
@@ -22,13 +21,14 @@ use shakmaty::{ByColor, Color, Piece, Role, Square};
 use super::architecture::Shape;
 use super::board::Board;
 use super::features::attack_inputs::{self, AttackInputs, AttackView};
+use super::features::set::ViewRows;
 use super::features::threat_inputs::{ThreatInputList, ThreatInputSet, View};
 use super::features::{FeatureSet, IndexList, InputChanges, MAX_ACTIVE, MAX_CHANGED};
 use super::network::Network;
 use super::rows::{Accumulator, Accumulators, AllRows, Changes, PSQT, Rows};
 use super::simd::{Kernel, Kernels};
 use super::transformer::Transformer;
-use crate::board::{DirtyPieces, Move, Position};
+use crate::board::{AttackKinds, DirtyPieces, DirtyThreats, Move, Position};
 
 /// Stack of one accumulator pair per ply, updated only on evaluation.
 pub struct AccumulatorStack {
@@ -54,12 +54,7 @@ impl AccumulatorStack {
     }
 
     fn with_kernels(network: Arc<Network>, kernels: Kernels) -> Self {
-        Self {
-            kernels,
-            plies: Plies::new(network.architecture().attack_kinds()),
-            accumulators: PlyAccumulators::new(&network),
-            network,
-        }
+        Self { kernels, plies: Plies::new(), accumulators: PlyAccumulators::new(&network), network }
     }
 
     /// Clears the stack: the next evaluation computes its board without reference to earlier ones.
@@ -74,8 +69,7 @@ impl AccumulatorStack {
         self.plies.push(dirty);
     }
 
-    /// Makes a legal move on `position` and pushes it. For nets with threat or attack inputs, only this method records
-    /// the changed attacks; after a [`Self::push`] the next evaluation recomputes the whole board.
+    /// Makes a legal move on `position` and pushes it.
     #[inline]
     pub fn make(&mut self, position: &mut Position, m: Move) {
         self.plies.make(position, m);
@@ -147,11 +141,17 @@ impl NetOutput {
 /// Both perspectives' accumulators of every ply.
 pub struct PlyAccumulators {
     set: &'static FeatureSet,
+    /// [`FeatureSet::planes`] of the set.
+    planes: [u16; 12],
     inputs: PairInputs,
+    /// Whether the net has threat or attack inputs.
+    has_pairs: bool,
     /// By ply and colour.
     sums: Accumulators,
     /// Contains only pieces on squares; the other inputs are added to copies.
     cache: RefreshCache,
+    /// Buffer for the attacks that a ply changes.
+    attacks: Box<DirtyThreats>,
     /// Buffers for the threat or attack inputs that a ply changes, by perspective.
     changes: Box<[InputChanges; 2]>,
 }
@@ -169,9 +169,12 @@ impl PlyAccumulators {
         let set = shape.features.set();
         Self {
             set,
+            planes: set.planes(),
             inputs: PairInputs::of(shape),
+            has_pairs: shape.attack_kinds() != AttackKinds::NONE,
             sums: Accumulators::zeroed(shape.l1, 2 * INITIAL_PLIES),
             cache: RefreshCache::new(set, network.transformer()),
+            attacks: Box::new(DirtyThreats::new(shape.attack_kinds())),
             changes: Box::new([const { InputChanges::none() }; 2]),
         }
     }
@@ -189,7 +192,7 @@ impl PlyAccumulators {
             self.grow(plies);
         }
         let transformer = network.transformer();
-        if !plies.records_attacks() {
+        if !self.has_pairs {
             self.update_pieces(plies, &transformer.rows(), kernels, board);
         } else if let Some(rows) = transformer.all_rows() {
             self.update_all(plies, &rows, kernels, board);
@@ -198,6 +201,12 @@ impl PlyAccumulators {
         }
         let (own, other) = (index(plies.top, board.turn()), index(plies.top, !board.turn()));
         [self.sums.at(own), self.sums.at(other)]
+    }
+
+    /// The rows of pieces on squares for a perspective whose king stands on `king`.
+    #[inline(always)]
+    fn rows_of(&self, perspective: Color, king: Square) -> ViewRows<'_> {
+        ViewRows::new(self.set, &self.planes, perspective, king)
     }
 
     #[cold]
@@ -226,7 +235,7 @@ impl PlyAccumulators {
         board: &Board,
         perspective: Color,
     ) -> usize {
-        let base = plies.base(perspective, |_, ply| keeps_view(self.set, perspective, &ply.dirty));
+        let base = plies.base(perspective, |ply| keeps_view(self.set, perspective, &ply.dirty));
         if !base.is_computed {
             self.refresh_pieces(plies, rows, kernels, board, perspective, base.ply);
         }
@@ -265,7 +274,11 @@ impl PlyAccumulators {
         let mut at_top = [const { ChangedFeatures::none() }; 2];
         for ((lists, perspective), base) in at_top.iter_mut().zip(Color::ALL).zip(bases) {
             if base < plies.top {
-                lists.write(self.set, &plies.stack[plies.top].dirty, board.king(perspective), perspective);
+                lists.write(
+                    self.set,
+                    self.rows_of(perspective, board.king(perspective)),
+                    &plies.stack[plies.top].dirty,
+                );
                 lists.prefetch(rows);
             }
         }
@@ -275,7 +288,7 @@ impl PlyAccumulators {
                 let lists = if ply == plies.top {
                     lists
                 } else {
-                    below.write(self.set, &plies.stack[ply].dirty, board.king(perspective), perspective);
+                    below.write(self.set, self.rows_of(perspective, board.king(perspective)), &plies.stack[ply].dirty);
                     &below
                 };
                 let (from, to) = self.sums.step(index(ply - 1, perspective), index(ply, perspective));
@@ -290,8 +303,7 @@ impl PlyAccumulators {
     #[inline(never)]
     fn update_all(&mut self, plies: &mut Plies, rows: &AllRows<'_>, kernels: Kernels, board: &Board) {
         let bases = Color::ALL.map(|perspective| {
-            let base = plies
-                .base(perspective, |number, ply| plies.is_recorded(number) && stays_in_half(perspective, &ply.dirty));
+            let base = plies.base(perspective, |ply| stays_in_half(perspective, &ply.dirty));
             if !base.is_computed {
                 self.refresh_all(plies, rows, kernels, board, perspective, base.ply);
             }
@@ -354,10 +366,11 @@ impl PlyAccumulators {
         let (set, inputs) = (self.set, self.inputs);
         let mut kings = perspectives.map(|color| plies.king_at(base, color, board.king(color)));
         let mut pawns = if inputs.has_pawn_pairs() { plies.pawns_at(base, board.pawns()) } else { ByColor::default() };
+        let mut pieces = plies.codes_at(base, board.codes());
         for ply in base + 1..=plies.top {
-            plies.list_attacks(ply);
             let dirty = &plies.stack[ply].dirty;
-            let attacks = &*plies.deltas[ply].attacks;
+            pieces.advance(dirty, &mut self.attacks);
+            let attacks = &*self.attacks;
             // Prefetches the rows of both perspectives before the first one is needed: memory latency dominates.
             match inputs {
                 PairInputs::Threats(threats) => {
@@ -371,11 +384,12 @@ impl PlyAccumulators {
                 }
             }
             for changes in self.changes.iter().take(N) {
-                changes.added.iter().chain(&*changes.removed).for_each(|&input| rows.paired.prefetch(input));
+                changes.added.iter().for_each(|&input| rows.paired.prefetch(input));
+                changes.removed.iter().for_each(|&input| rows.paired.prefetch(input));
             }
             let mut on_squares = [const { ChangedFeatures::none() }; N];
             for (n, lists) in on_squares.iter_mut().enumerate() {
-                lists.write(set, dirty, kings[n], perspectives[n]);
+                lists.write(set, ViewRows::new(set, &self.planes, perspectives[n], kings[n]), dirty);
                 lists.prefetch(&rows.pieces);
             }
             for (n, &perspective) in perspectives.iter().enumerate() {
@@ -483,21 +497,20 @@ impl ChangedFeatures {
         }
     }
 
-    /// Appends the changed features of a perspective whose king stands on `king`.
+    /// Appends the features of a perspective's view that a move changed.
     // Writes in place, because a copy would read eight bytes at a time. Such a load stalls until the two-byte stores of
     // the indices have left the processor's store buffer.
     #[inline(always)]
-    fn write(&mut self, set: &FeatureSet, dirty: &DirtyPieces, king: Square, perspective: Color) {
-        let view = set.view(perspective, king);
+    fn write(&mut self, set: &FeatureSet, view: ViewRows<'_>, dirty: &DirtyPieces) {
         for change in dirty.iter() {
             if change.piece.role == Role::King && !set.has_kings() {
                 continue;
             }
             if let Some(square) = change.to {
-                self.added.push(set.index(view, perspective, change.piece, square));
+                self.added.push(view.index(change.piece, square));
             }
             if let Some(square) = change.from {
-                self.removed.push(set.index(view, perspective, change.piece, square));
+                self.removed.push(view.index(change.piece, square));
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use shakmaty::{Bitboard, ByColor, Color, Role, Square};
 
-use crate::board::{AttackKinds, DirtyPieces, DirtyThreats, Move, MoveBoards, Position};
+use crate::board::{DirtyPieces, Move, PieceCodes, Position};
 use crate::nnue::Board;
 
 /// Initial capacity of a stack, in plies. A longer line only costs an allocation.
@@ -25,96 +25,23 @@ impl Ply {
     }
 }
 
-/// The attacks that a ply's move changed.
-#[derive(Clone)]
-pub struct ThreatDelta {
-    /// The changed attacks, valid once `is_listed` is set.
-    pub attacks: DirtyThreats,
-    /// Whether `attacks` is filled; this happens lazily.
-    is_listed: bool,
-    /// The boards before and after the move.
-    boards: MoveBoards,
-    /// Whether the move was made through the stack, so that `boards` is valid.
-    is_recorded: bool,
-}
-
 /// The plies from the last reset to the position on the board.
 pub struct Plies {
     pub stack: Vec<Ply>,
     /// Index of the current ply in `stack`.
     pub top: usize,
-    /// One entry for each ply; only used for nets with threat or attack inputs.
-    pub deltas: Vec<ThreatDelta>,
-    /// The kinds of attacks to record.
-    kinds: AttackKinds,
-    /// Whether `kinds` contains any; cached because every move tests it.
-    records_attacks: bool,
 }
 
 impl Plies {
-    /// An empty line that records changed attacks of the given kinds.
-    pub fn new(kinds: AttackKinds) -> Self {
-        Self {
-            stack: vec![Ply::new(DirtyPieces::none()); INITIAL_PLIES],
-            top: 0,
-            deltas: Vec::new(),
-            kinds,
-            records_attacks: kinds != AttackKinds::NONE,
-        }
+    /// An empty line.
+    pub fn new() -> Self {
+        Self { stack: vec![Ply::new(DirtyPieces::none()); INITIAL_PLIES], top: 0 }
     }
 
-    /// Whether changed attacks are recorded.
-    #[inline(always)]
-    pub fn records_attacks(&self) -> bool {
-        self.records_attacks
-    }
-
-    /// Makes `m` and pushes its changes, including attacks if they are recorded.
+    /// Makes `m` and pushes its changes.
     #[inline]
     pub fn make(&mut self, position: &mut Position, m: Move) {
-        if self.records_attacks {
-            self.make_recording(position, m);
-        } else {
-            position.do_move_to(m, self.next());
-        }
-    }
-
-    /// [`Self::make`] for nets with threat or attack inputs. Not inlined, so that other nets do not pay for it at every
-    /// move.
-    #[inline(never)]
-    fn make_recording(&mut self, position: &mut Position, m: Move) {
-        self.threats_at(self.top + 1);
-        self.next();
-        let (ply, delta) = (&mut self.stack[self.top], &mut self.deltas[self.top]);
-        delta.is_recorded = true;
-        delta.is_listed = false;
-        position.do_move_recording(m, &mut ply.dirty, &mut delta.boards);
-    }
-
-    /// Lists the attacks that a ply's move changed. The move must have been recorded.
-    #[inline]
-    pub fn list_attacks(&mut self, ply: usize) {
-        let delta = &mut self.deltas[ply];
-        debug_assert!(delta.is_recorded, "the changed attacks of ply {ply} were not recorded");
-        if !delta.is_listed {
-            delta.is_listed = true;
-            delta.boards.list(&mut delta.attacks);
-        }
-    }
-
-    /// The threat delta of a ply; extends the list if necessary.
-    #[inline]
-    fn threats_at(&mut self, ply: usize) -> &mut ThreatDelta {
-        if ply >= self.deltas.len() {
-            let nothing = ThreatDelta {
-                attacks: DirtyThreats::new(self.kinds),
-                is_listed: false,
-                boards: MoveBoards::empty(),
-                is_recorded: false,
-            };
-            self.deltas.resize(self.stack.len().max(ply + 1), nothing);
-        }
-        &mut self.deltas[ply]
+        position.do_move_to(m, self.next());
     }
 
     /// Clears the line.
@@ -123,12 +50,9 @@ impl Plies {
         self.stack[0] = Ply::new(DirtyPieces::none());
     }
 
-    /// Pushes a move's changes without its attacks.
+    /// Pushes a move's changes.
     #[inline]
     pub fn push(&mut self, dirty: &DirtyPieces) {
-        if self.records_attacks {
-            self.threats_at(self.top + 1).is_recorded = false;
-        }
         *self.next() = *dirty;
     }
 
@@ -200,21 +124,22 @@ impl Plies {
         first.and_then(|dirty| dirty[0].from).unwrap_or(now)
     }
 
-    /// Whether the move of a ply was recorded, so that its changed attacks can be listed.
+    /// The pieces at a ply, given those at the top.
     #[inline]
-    pub fn is_recorded(&self, ply: usize) -> bool {
-        self.deltas[ply].is_recorded
+    pub fn codes_at(&self, ply: usize, mut now: PieceCodes) -> PieceCodes {
+        self.stack[ply + 1..=self.top].iter().rev().for_each(|later| now.undo(&later.dirty));
+        now
     }
 
     /// The highest ply with computed sums of a perspective from which the changes of all later plies can be applied.
     /// `is_incremental` returns whether the changes of a ply can be applied.
     #[inline(always)]
-    pub fn base(&self, perspective: Color, is_incremental: impl Fn(usize, &Ply) -> bool) -> Base {
+    pub fn base(&self, perspective: Color, is_incremental: impl Fn(&Ply) -> bool) -> Base {
         let mut ply = self.top;
         loop {
             let here = &self.stack[ply];
             let is_computed = here.computed[perspective as usize];
-            if is_computed || ply == 0 || !is_incremental(ply, here) {
+            if is_computed || ply == 0 || !is_incremental(here) {
                 return Base { ply, is_computed };
             }
             ply -= 1;
@@ -234,7 +159,9 @@ pub struct Base {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::CastlingMode;
+    use shakmaty::Piece;
+
+    use crate::board::{CastlingMode, DirtyPiece};
     use crate::util::rng::SplitMix64;
 
     #[test]
@@ -246,7 +173,7 @@ mod tests {
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
         ] {
             let mut position = Position::from_fen(fen, CastlingMode::Chess960).expect(fen);
-            let mut plies = Plies::new(AttackKinds::NONE);
+            let mut plies = Plies::new();
             let mut boards = vec![Board::from(&position)];
             for _ in 0..100 {
                 let moves = position.legal_moves();
@@ -272,14 +199,16 @@ mod tests {
 
     #[test]
     fn base_is_the_last_computed_ply_or_the_first_after_which_all_changes_apply() {
-        let mut plies = Plies::new(AttackKinds::NONE);
+        let mut plies = Plies::new();
         (0..5).for_each(|_| plies.push(&DirtyPieces::none()));
-        let always = |_: usize, _: &Ply| true;
+        let always = |_: &Ply| true;
         assert_eq!(plies.base(Color::White, always), Base { ply: 0, is_computed: false });
         plies.stack[2].computed[Color::White as usize] = true;
         assert_eq!(plies.base(Color::White, always), Base { ply: 2, is_computed: true });
         assert_eq!(plies.base(Color::Black, always), Base { ply: 0, is_computed: false });
-        assert_eq!(plies.base(Color::White, |ply, _| ply != 4), Base { ply: 4, is_computed: false });
+        let pawn = Piece { color: Color::White, role: Role::Pawn };
+        plies.stack[4].dirty.push(DirtyPiece { piece: pawn, from: Some(Square::E2), to: Some(Square::E4) });
+        assert_eq!(plies.base(Color::White, |ply| ply.dirty.is_empty()), Base { ply: 4, is_computed: false });
         plies.pop();
         plies.push(&DirtyPieces::none());
         assert_eq!(plies.base(Color::White, always).ply, 2);

@@ -88,8 +88,7 @@ impl fmt::Display for AttackInputs {
     }
 }
 
-/// Writes the rows that the `attacks` of a move change to `changes`, for each of the `views`. Removed attacks come
-/// first in `attacks`.
+/// Writes the rows that the `attacks` of a move change to `changes`, for each of the `views`.
 ///
 /// An attack that was removed and one that was added can have the same row, because a row does not depend on the
 /// attacker's square. Such rows are left out, for all views alike.
@@ -102,12 +101,12 @@ pub(crate) fn changes<const N: usize>(
     changes.iter_mut().for_each(InputChanges::clear);
     for &attack in attacks {
         let rows = views.map(|view| u32::from(view.row(attack)));
-        if !attack.added() {
-            zip(changes.iter_mut(), rows).for_each(|(changes, row)| changes.removed.push(row));
-        } else if let Some(at) = changes[0].removed.iter().position(|&removed| removed == rows[0]) {
-            changes.iter_mut().take(N).for_each(|changes| changes.removed.swap_remove(at));
-        } else {
-            zip(changes.iter_mut(), rows).for_each(|(changes, row)| changes.added.push(row));
+        let opposite = changes[0].list(!attack.added()).iter().position(|&row| row == rows[0]);
+        for (changes, row) in zip(changes.iter_mut(), rows) {
+            match opposite {
+                Some(at) => changes.list(!attack.added()).swap_remove(at),
+                None => changes.list(attack.added()).push(row),
+            }
         }
     }
 }

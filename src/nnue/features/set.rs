@@ -147,12 +147,49 @@ impl FeatureSet {
         self.per_king() as u16 * king + self.unused as u16 + piece_row
     }
 
+    /// The first row of the plane of each piece within a king bucket, by twice the role from 0 (pawn) to 5 (king), plus
+    /// 1 for a piece of the other side. The entries of kings mean nothing if they are no features.
+    pub fn planes(&self) -> [u16; 12] {
+        std::array::from_fn(|code| {
+            let is_other = code % 2 != 0 && (code / 2 != usize::from(KING) || !self.kings_share());
+            64 * (code - code % 2 + usize::from(is_other)) as u16
+        })
+    }
+
     /// The index of `piece` on `square` for a perspective and its view.
     #[inline(always)]
     pub fn index(&self, view: View, perspective: Color, piece: Piece, square: Square) -> u16 {
         let role = piece.role as u8 - 1;
         let is_other = piece.color != perspective;
         self.row(view.king, self.piece_row(view, role, is_other, square as u8))
+    }
+}
+
+/// The rows of a perspective's view: [`FeatureSet::index`] for many pieces.
+#[derive(Clone, Copy)]
+pub struct ViewRows<'a> {
+    planes: &'a [u16; 12],
+    /// The first row of the king bucket that can be active.
+    first: u16,
+    /// Mask that orients squares (exclusive or).
+    turn: u8,
+    perspective: Color,
+}
+
+impl<'a> ViewRows<'a> {
+    /// The rows of a view of `set`, whose [`FeatureSet::planes`] are given.
+    #[inline(always)]
+    pub fn new(set: &FeatureSet, planes: &'a [u16; 12], perspective: Color, king: Square) -> Self {
+        let view = set.view(perspective, king);
+        Self { planes, first: set.row(view.king, 0), turn: view.turn, perspective }
+    }
+
+    /// The index of `piece` on `square`.
+    #[inline(always)]
+    pub fn index(&self, piece: Piece, square: Square) -> u16 {
+        // The planes of pawns to kings fill the table.
+        let code = 2 * (piece.role as usize - 1) + usize::from(piece.color != self.perspective);
+        self.first + self.planes[code] + u16::from(square as u8 ^ self.turn)
     }
 }
 
@@ -260,6 +297,23 @@ mod tests {
 
     const PAWN: Piece = Piece { color: Color::White, role: Role::Pawn };
     const QUEEN: Piece = Piece { color: Color::Black, role: Role::Queen };
+
+    #[test]
+    fn rows_of_a_view_equal_indices() {
+        for set in crate::nnue::features::Features::ALL.iter().map(|features| features.set()) {
+            let planes = set.planes();
+            for (color, king) in Color::ALL.into_iter().flat_map(|color| Square::ALL.map(|king| (color, king))) {
+                let rows = ViewRows::new(set, &planes, color, king);
+                let view = set.view(color, king);
+                for piece in Color::ALL.into_iter().flat_map(|color| Role::ALL.map(|role| role.of(color))) {
+                    if piece.role != Role::King || set.has_kings() {
+                        let indices = |square| (rows.index(piece, square), set.index(view, color, piece, square));
+                        assert!(Square::ALL.map(indices).iter().all(|(a, b)| a == b), "{}, {piece:?}", set.name);
+                    }
+                }
+            }
+        }
+    }
 
     fn half_kp(perspective: Color, king: Square, piece: Piece, square: Square) -> u16 {
         let view = HALF_KP.view(perspective, king);

@@ -14,6 +14,8 @@ use crate::nnue::layers::{Dense, Direct};
 pub trait Isa: Sized {
     /// A vector register.
     type V: Copy;
+    /// The same processor's instructions for registers of at most 32 bytes, the size of a row of piece-square values.
+    type Narrow: Isa;
     /// Size of a register in bytes.
     const BYTES: usize;
     /// Number of registers.

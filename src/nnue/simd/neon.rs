@@ -55,6 +55,7 @@ struct Neon<D>(PhantomData<D>);
 
 impl<D: Dot> Isa for Neon<D> {
     type V = int32x4_t;
+    type Narrow = Self;
     const BYTES: usize = 16;
     const REGISTERS: usize = 32;
 

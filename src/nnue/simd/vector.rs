@@ -5,11 +5,13 @@
 //! [`PAIRED_COLUMNS`] and [`WIDTH_STEP`] columns at the end. Within a tile all loops have constant trip counts, so that
 //! the sums stay in registers.
 
+use std::iter::zip;
+
 use super::generic::{Bytes, InputBuffer, Inputs, Isa, activate, affine, direct, first_layer, lanes, output, width};
 use super::scalar;
 use crate::nnue::architecture::{PAIRED_COLUMNS, Shape, Topology, WIDTH_STEP};
 use crate::nnue::layers::Head;
-use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows, UPPER_OFFSET, excess, lower_column};
+use crate::nnue::rows::{Accumulator, AllRows, Changes, PSQT, Rows, UPPER_OFFSET, excess, lower_column};
 
 /// See [`Kernels::update`](super::Kernels::update). The most common lengths of the lists have specialised code.
 ///
@@ -126,8 +128,8 @@ pub(super) unsafe fn update_all<I: Isa, const L1: usize>(
     let (neurons, psqt) = to.parts_mut();
     let (before, after) = (&from.neurons()[..width], &mut neurons[..width]);
     // First, as in `apply`.
-    let with_pieces = rows.pieces.psqt_after(*from.psqt(), changes.added, changes.removed);
-    *psqt = rows.paired.psqt_after(with_pieces, changes.paired_added, changes.paired_removed);
+    // SAFETY: the caller guarantees the instructions.
+    unsafe { update_psqt::<I::Narrow>(rows, from.psqt(), psqt, changes) };
     // The sums use half of the sixteen registers, or of the thirty-two with 512 bits. Each pair contains the lower and
     // the upper columns of one register of words.
     let pairs = if I::BYTES == 64 { 8 } else { 4 };
@@ -145,6 +147,63 @@ pub(super) unsafe fn update_all<I: Isa, const L1: usize>(
             start += PAIRED_COLUMNS;
         }
     }
+}
+
+/// Sets `to` to the piece-square values `from` after all changes.
+///
+/// # Safety
+/// The processor must have the instructions of `I`.
+#[inline(always)]
+unsafe fn update_psqt<I: Isa>(rows: &AllRows<'_>, from: &[i32; PSQT], to: &mut [i32; PSQT], changes: &Changes<'_>) {
+    // SAFETY: the caller guarantees the instructions.
+    let [added, removed] = unsafe {
+        let zero = [I::splat(0); 2];
+        let added = add_psqt::<I, _>(zero, &rows.pieces, changes.added);
+        let removed = add_psqt::<I, _>(zero, &rows.pieces, changes.removed);
+        [
+            psqt_of::<I>(add_psqt::<I, _>(added, &rows.paired, changes.paired_added)),
+            psqt_of::<I>(add_psqt::<I, _>(removed, &rows.paired, changes.paired_removed)),
+        ]
+    };
+    for ((to, &from), (&added, &removed)) in zip(zip(to, from), zip(&added, &removed)) {
+        *to = from.wrapping_add(added).wrapping_sub(removed);
+    }
+}
+
+/// Adds the piece-square values of features to `sums`, the first registers that have [`PSQT`] lanes in total.
+// With registers by hand: compilers gather one value of each row instead of adding a row.
+///
+/// # Safety
+/// The processor must have the instructions of `I`.
+#[inline(always)]
+unsafe fn add_psqt<I: Isa, W>(
+    mut sums: [I::V; 2],
+    rows: &Rows<'_, W>,
+    features: &[impl Copy + Into<u32>],
+) -> [I::V; 2] {
+    for &feature in features {
+        let values: &[u8] = bytemuck::cast_slice(rows.psqt(feature.into()));
+        for (sum, values) in zip(&mut sums, values.chunks_exact(I::BYTES)) {
+            // SAFETY: the caller guarantees the instructions; a chunk fills a register.
+            *sum = unsafe { I::add32(*sum, I::load(values.as_ptr())) };
+        }
+    }
+    sums
+}
+
+/// The lanes of the sums of [`add_psqt`].
+///
+/// # Safety
+/// The processor must have the instructions of `I`.
+#[inline(always)]
+unsafe fn psqt_of<I: Isa>(sums: [I::V; 2]) -> [i32; PSQT] {
+    let mut psqt = [0; PSQT];
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut psqt);
+    for (&sum, bytes) in zip(&sums, bytes.chunks_exact_mut(I::BYTES)) {
+        // SAFETY: the caller guarantees the instructions; a chunk has the size of a register.
+        unsafe { I::store(bytes.as_mut_ptr(), sum) };
+    }
+    psqt
 }
 
 /// [`update_all`] for the columns of `pairs` pairs of registers from `start` on; `pairs` is a constant.

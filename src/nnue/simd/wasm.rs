@@ -11,6 +11,7 @@ struct Simd128;
 
 impl Isa for Simd128 {
     type V = v128;
+    type Narrow = Self;
     const BYTES: usize = 16;
     // Processors of phones and computers have at least sixteen, but V8 loads all rows of a block before it adds them.
     // With eight registers for the sums it spills half of them.

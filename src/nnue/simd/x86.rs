@@ -12,6 +12,7 @@ pub mod sse41 {
 
     impl Isa for Sse41 {
         type V = __m128i;
+        type Narrow = Self;
         const BYTES: usize = 16;
 
         instructions! {
@@ -89,10 +90,11 @@ pub mod avx2 {
     use super::super::vector::compiled_for;
 
     /// The instructions of this kernel.
-    struct Avx2;
+    pub(super) struct Avx2;
 
     impl Isa for Avx2 {
         type V = __m256i;
+        type Narrow = Self;
         const BYTES: usize = 32;
 
         instructions! {
@@ -222,6 +224,7 @@ pub mod avx512 {
 
     impl<D: Dot> Isa for Avx512<D> {
         type V = __m512i;
+        type Narrow = super::avx2::Avx2;
         const BYTES: usize = 64;
         const REGISTERS: usize = 32;
         const BY_ROWS: bool = D::BY_ROWS;
