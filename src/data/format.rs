@@ -280,7 +280,7 @@ fn guess(head: &[u8], path: &Path) -> String {
     other.to_owned()
 }
 
-// -- compression ------------------------------------------------------------------------------------------------
+// Compression.
 //
 // Compression around files of any format: gzip and Zstandard.
 //

@@ -112,7 +112,7 @@ impl Stream {
     }
 }
 
-// -- the window -------------------------------------------------------------------------------------------------
+// The window.
 //
 // Shuffle buffer: a table of records that are presented in random order. The next record of the feed replaces each
 // presented record. The feed: loader threads that read chunks in random order, ahead of their use.

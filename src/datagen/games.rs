@@ -317,7 +317,7 @@ fn line(store: &Store, goal: Goal, seconds: f64) -> String {
     )
 }
 
-// -- self-play --------------------------------------------------------------------------------------------------
+// Self-play.
 //
 // Self-play games: every position with the score of its search and the result of the game.
 //

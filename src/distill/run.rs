@@ -164,7 +164,7 @@ fn publish(setup: &Setup, state: &State) -> Result<()> {
     folder.prune_nets(state.next())
 }
 
-// -- the commands of a round ------------------------------------------------------------------------------------
+// The commands of a round.
 
 /// Training settings that [`Learning`](super::setup::Learning) does not contain.
 // MEASURED: see `nets/PROVENANCE.md`, the default net.

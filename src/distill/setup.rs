@@ -297,7 +297,7 @@ impl Learning {
     }
 }
 
-// -- inputs, checked before the first round ---------------------------------------------------------------------
+// Inputs, checked before the first round.
 
 /// Upper bound on the bytes of a sample in a block.
 // MEASURED: 5.8 with 55 samples a game.

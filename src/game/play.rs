@@ -265,7 +265,7 @@ impl EvenOpenings {
     }
 }
 
-// -- a game until its end ---------------------------------------------------------------------------------------
+// A game until its end.
 
 /// Arguments for adjudication, which ends games early.
 #[derive(clap::Args, Clone, Debug)]

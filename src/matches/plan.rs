@@ -152,7 +152,7 @@ impl AdjudicationArgs {
     }
 }
 
-// -- settings that determine the games --------------------------------------------------------------------------
+// Settings that determine the games.
 
 /// Default number of nodes for each move.
 const NODES: u64 = 10_000;

@@ -17,7 +17,7 @@ use crate::game::play::Tally;
 use crate::util::atomic::AtomicFile;
 use crate::util::text::{Shown as _, read_bytes};
 
-// -- the state file ---------------------------------------------------------------------------------------------
+// The state file.
 
 /// Maximum size of a state file in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -114,7 +114,7 @@ pub fn differences(there: &BTreeMap<String, String>, here: &BTreeMap<String, Str
         .collect()
 }
 
-// -- the report -------------------------------------------------------------------------------------------------
+// The report.
 
 /// The result of a match for player A.
 #[derive(Serialize)]

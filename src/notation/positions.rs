@@ -159,7 +159,7 @@ impl Walker {
     }
 }
 
-// -- EPD --------------------------------------------------------------------------------------------------------
+// EPD.
 
 // CITE: S. Edwards, "Portable Game Notation Specification and Implementation Guide", section 16.2.
 

@@ -84,7 +84,7 @@ impl Worker {
     }
 }
 
-// -- the 50-move limit ----------------------------------------------------------------------------------------
+// The 50-move limit.
 //
 // The 50-move limit within reach of the search.
 //
@@ -135,7 +135,7 @@ impl Worker {
     }
 }
 
-// -- endings against a lone king ------------------------------------------------------------------------------
+// Endings against a lone king.
 //
 // Evaluation of pawnless endings against a lone king: elementary mates, which are rare in the training data of
 // networks.
@@ -212,7 +212,7 @@ fn diagonals_to_centre(square: Square, light: bool) -> Value {
     if light { (file - rank).abs() } else { (file + rank - 7).abs() }
 }
 
-// -- centipawns and win, draw, loss ---------------------------------------------------------------------------
+// Centipawns and win, draw, loss.
 //
 // Conversion of internal units to centipawns and to win, draw and loss probabilities.
 //

@@ -377,7 +377,7 @@ pub fn threats_by_lesser(position: &Position) -> [Bitboard; 6] {
     [Bitboard::EMPTY, pawns, pawns, minors, rooks, Bitboard::EMPTY]
 }
 
-// -- correction histories -------------------------------------------------------------------------------------
+// Correction histories.
 //
 // Correction histories: errors of the static evaluation in positions that share a feature.
 //

@@ -436,7 +436,7 @@ impl Worker {
     }
 }
 
-// -- reductions -----------------------------------------------------------------------------------------------
+// Reductions.
 //
 // Step 14. Amounts of late move reductions, as pure functions of node and move.
 // CITE: terms and figures: SF-2026-08 where no other source is named.

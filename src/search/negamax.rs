@@ -284,7 +284,7 @@ impl Worker {
     }
 }
 
-// -- nodes and moves ------------------------------------------------------------------------------------------
+// Nodes and moves.
 //
 // A node of the full search: its type, its state that no other ply reads, and its moves. State that children and
 // grandchildren read (check, static evaluation, excluded move) is in its `Frame`.

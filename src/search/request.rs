@@ -121,7 +121,7 @@ impl Default for SearchOptions {
     }
 }
 
-// -- time management ------------------------------------------------------------------------------------------
+// Time management.
 //
 // A soft and a hard limit from the clock. The search's progress scales the soft limit.
 //
@@ -279,7 +279,7 @@ pub fn stretch(summary: &IterationSummary) -> f64 {
     falling * stability * instability * effort * forced
 }
 
-// -- the search as all threads share it ------------------------------------------------------------------------
+// The search as all threads share it.
 
 /// One search, shared by all threads.
 pub struct SearchRequest {
@@ -456,7 +456,7 @@ impl Signals {
     }
 }
 
-// -- root moves -----------------------------------------------------------------------------------------------
+// Root moves.
 //
 // A root move and its results in the iterations so far.
 
@@ -577,7 +577,7 @@ impl RootMove {
     }
 }
 
-// -- levels ---------------------------------------------------------------------------------------------------
+// Levels.
 //
 // Restrictions of a search at a level below full strength.
 //

@@ -330,7 +330,7 @@ impl Worker {
     }
 }
 
-// -- aspiration window: the narrow window around the expected value of a root move -----------------------------
+// Aspiration window: the narrow window around the expected value of a root move.
 //
 // CITE: Baudet (1978). Form: Stockfish: initial width by the mean squared value (October 2024), a term by thread
 // (August 2025). Figures: see the parameters.
@@ -384,7 +384,7 @@ impl Window {
     }
 }
 
-// -- report lines of root moves: values, bounds and variations in UCI's terms ----------------------------------
+// Report lines of root moves: values, bounds and variations in UCI's terms.
 
 /// Maximum time for extending a variation to mate.
 const MAX_LINE_TIME: Duration = Duration::from_millis(100);

@@ -238,7 +238,7 @@ fn directories(path: &str) -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(path).filter(|directory| !directory.as_os_str().is_empty())
 }
 
-// -- checksums ------------------------------------------------------------------------------------------------
+// Checksums.
 //
 // Checksums of tablebase files. A file ends with the checksum of everything before it.
 // CITE: the format of R. de Man's tables: CityHashCrc256 of each chunk of 16 MiB, and CityHashCrc128 of these hashes.

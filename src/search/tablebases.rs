@@ -64,7 +64,7 @@ fn wdl_class_after(tables: &Syzygy, position: &mut Position, m: Move, rule: bool
     })
 }
 
-// -- the root moves -------------------------------------------------------------------------------------------
+// The root moves.
 
 /// Rank of a root move, and its value by the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +172,7 @@ fn value_of(class: i32) -> Value {
     }
 }
 
-// -- variations -----------------------------------------------------------------------------------------------
+// Variations.
 //
 // Extension of principal variations of tablebase wins to mate.
 //

@@ -296,7 +296,7 @@ impl Reporter for OutcomeRecorder {
     }
 }
 
-// -- search threads -------------------------------------------------------------------------------------------
+// Search threads.
 //
 // The search threads. Each owns its [`Worker`] and waits on a channel for tasks.
 //
@@ -557,7 +557,7 @@ impl SearchThread {
     }
 }
 
-// -- the vote and the outcome ---------------------------------------------------------------------------------
+// The vote and the outcome.
 //
 // The end of a search: the thread vote, and the outcome.
 

@@ -354,7 +354,7 @@ impl Worker {
     }
 }
 
-// -- the search stack -----------------------------------------------------------------------------------------
+// The search stack.
 //
 // The search stack: the state of each ply of the current path.
 
@@ -469,7 +469,7 @@ impl Frame {
     };
 }
 
-// -- results of steps -----------------------------------------------------------------------------------------
+// Results of steps.
 //
 // Results of a step of the search: continue the node, cut it off with a value, or abort the search.
 //
@@ -518,7 +518,7 @@ pub(super) fn into_value(steps: Step<Value>) -> Searched {
     }
 }
 
-// -- a search on the caller's thread --------------------------------------------------------------------------
+// A search on the caller's thread.
 //
 // Searches on the caller's own thread, without channels, clock and reports.
 //

@@ -512,7 +512,7 @@ fn is_level(pool: &mut ThreadPool, position: &Position) -> bool {
     outcome.line.is_some_and(|line| matches!(line.score, Score::Centipawns(value) if value.abs() <= MAX_SCORE))
 }
 
-// -- clocks -----------------------------------------------------------------------------------------------------
+// Clocks.
 
 /// Maximum number of minutes and of seconds for each move.
 const MAX_MINUTES: f64 = 600.0;

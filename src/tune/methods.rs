@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::search::params::{LAST_RATE, Parameter};
 use crate::util::rng::SplitMix64;
 
-// -- SPSA -------------------------------------------------------------------------------------------------------
+// SPSA.
 //
 // Simultaneous perturbation stochastic approximation (SPSA): all parameters are perturbed at once. The result of one
 // match between the two perturbed versions updates all of them.
@@ -146,7 +146,7 @@ pub(super) fn sign(rng: &mut SplitMix64) -> f64 {
     if rng.next_u64() >> 63 == 0 { 1.0 } else { -1.0 }
 }
 
-// -- screening --------------------------------------------------------------------------------------------------
+// Screening.
 //
 // A screening measures which parameters matter, and in which direction. In each match, the two levels of each
 // parameter are assigned at random to the two players. The same games therefore measure all parameters, each as

@@ -20,7 +20,7 @@ use crate::util::quantity::short_time;
 use crate::util::rng::SplitMix64;
 use crate::util::text::Shown as _;
 
-// -- state file and selection of parameters ---------------------------------------------------------------------
+// State file and selection of parameters.
 
 /// Prefixes of the names of parameters that have no effect in games on one thread, at a fixed number of nodes and
 /// without tablebases.
@@ -63,7 +63,7 @@ pub(super) fn save(path: &Path, state: &impl Serialize) -> Result<()> {
     write_atomically(path, |file| file.write_all(text.as_bytes()))
 }
 
-// -- SPSA -------------------------------------------------------------------------------------------------------
+// SPSA.
 
 /// Arguments of a run.
 #[derive(clap::Args, Clone, Debug)]
@@ -188,7 +188,7 @@ fn contest(spsa: &Spsa, pairs: u32, players: &mut Players) -> Result<Tally> {
     Ok(sum)
 }
 
-// -- screening --------------------------------------------------------------------------------------------------
+// Screening.
 
 /// Arguments of a run.
 #[derive(clap::Args, Clone, Debug)]

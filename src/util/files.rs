@@ -178,7 +178,7 @@ pub fn text_start(head: &[u8]) -> &[u8] {
     head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start()
 }
 
-// -- temporary files and locks, free space, and permission to write ---------------------------------------------
+// Temporary files and locks, free space, and permission to write.
 //
 // A claimed file is created exclusively, never through a link, and stays locked until it is removed. The file of a
 // killed process is not locked any more, so the next claim of the same name removes it.

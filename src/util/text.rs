@@ -68,7 +68,7 @@ fn is_unprintable(c: char) -> bool {
     }
 }
 
-// -- decoding of text files -------------------------------------------------------------------------------------
+// Decoding of text files.
 //
 // UTF-8 with or without a byte order mark, UTF-16, and Windows-1252; small files.
 

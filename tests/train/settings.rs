@@ -105,6 +105,7 @@ fn mixed_net_starts_between_two_nets() {
     let mix = |arguments: &str| folder.run(&format!("{short} --init a.checkpoint --out c.nnue {arguments}"));
     mix("--mix b.checkpoint --mix-share 1.5").fails_with("--mix-share 1.5: must be from 0 to 1");
     mix("--mix none.checkpoint").fails_with("none.checkpoint");
+    mix("--mix b.checkpoint --keep-moments true").fails_with("--keep-moments cannot be used with --mix");
     folder.run("some.bin --shape small --king-buckets 1 --l1 320 --millions 0.001 --out wide.nnue").ok();
     mix("--mix wide.checkpoint").fails_with("only nets of one shape can be mixed");
 }

@@ -321,7 +321,7 @@ fn choose(parts: &[Part], number: usize) -> usize {
     within.unwrap_or(0)
 }
 
-// -- dedupe and shuffle -----------------------------------------------------------------------------------------
+// Dedupe and shuffle.
 //
 // Positions are equal if their 64-bit keys are equal: pieces, side to move, castling rights and en passant square. Two
 // different positions among a billion share a key about once in 40 files.

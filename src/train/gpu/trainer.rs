@@ -212,7 +212,7 @@ fn entries(sizes: &Sizes) -> Vec<Entry> {
     ]
 }
 
-// -- the trainer ------------------------------------------------------------------------------------------------
+// The trainer.
 
 /// Batches that the card is computing or has queued while the host prepares the next one.
 const IN_FLIGHT: usize = 2;

@@ -9,7 +9,7 @@ use crate::nnue::{Activation, Architecture};
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 use crate::util::rng::SplitMix64;
 
-// -- rows of the first layer ------------------------------------------------------------------------------------
+// Rows of the first layer.
 //
 // Layout of the tables with an entry for each row of the first layer: weights, piece-square values, and the moments of
 // both.
@@ -203,7 +203,7 @@ pub fn psqt_initial(architecture: Architecture) -> Vec<f32> {
     values
 }
 
-// -- dense parameters -------------------------------------------------------------------------------------------
+// Dense parameters.
 //
 // The dense parameters: all parameters except the transformer's rows. Weights, gradients and optimiser moments share
 // this shape.

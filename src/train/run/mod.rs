@@ -88,9 +88,13 @@ impl TrainArgs {
     /// The files of the initial weights; `None` for random ones.
     ///
     /// # Errors
-    /// Fails if the share of a mixed file is not from 0 to 1, or if there is no file into which it can be mixed.
-    fn initial(&self) -> Result<Option<Initial<'_>>> {
+    /// Fails if the share of a mixed file is not from 0 to 1, or if moments are to be kept.
+    fn initial(&self, config: &Config) -> Result<Option<Initial<'_>>> {
         let share = self.mix_share;
+        ensure!(
+            self.mix.is_none() || !config.keep_moments,
+            "--keep-moments cannot be used with --mix: the moments of a checkpoint belong to its own weights"
+        );
         ensure!((0.0..=1.0).contains(&share), "--mix-share {share}: must be from 0 to 1");
         let mix = self.mix.as_deref().map(|path| (path, share));
         Ok(self.init.as_deref().map(|path| Initial { path, mix }))
@@ -132,7 +136,7 @@ pub fn run(args: TrainArgs) -> Result<()> {
     if !args.quiet {
         eprintln!("{}", config.lines());
     }
-    let (state, parameters) = session::start(&config, args.resume, args.initial()?)?;
+    let (state, parameters) = session::start(&config, args.resume, args.initial(&config)?)?;
     let memory = state.stream_memory.map_or_else(|| session::stream_memory(&config), Ok)?;
     let options = options(sources, &config, memory);
     let trainer = args.device.stepper(&config, parameters)?;
@@ -164,7 +168,7 @@ fn settings(args: &TrainArgs) -> Result<(Vec<Source>, Config)> {
 pub fn check(args: &TrainArgs) -> Result<()> {
     let (_, config) = settings(args)?;
     outputs::check_outputs(&config, &[], false)?;
-    session::start(&config, false, args.initial()?).map(drop)
+    session::start(&config, false, args.initial(&config)?).map(drop)
 }
 
 /// What a run prints.

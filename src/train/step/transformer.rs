@@ -17,7 +17,7 @@ use crate::train::model::parameters::{ActiveRow, DenseParameters, RowLayout};
 use crate::train::samples::{Active, ActiveRows};
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
-// -- the index --------------------------------------------------------------------------------------------------
+// The index.
 //
 // Index of the accumulators that use each row of the transformer. The gradient of a row is the sum over its users, so
 // that rows without users cost nothing.
@@ -235,7 +235,7 @@ impl AttackIndex {
     }
 }
 
-// -- the gradient -----------------------------------------------------------------------------------------------
+// The gradient.
 
 /// The deltas of a shard's accumulators, in bfloat16.
 pub struct PackedDeltas {
