@@ -548,7 +548,7 @@ mod tests {
                 "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2P2N2/PP1P1PPP/RNBQ1RK1 b kq - 0 5",
                 "O-O",
                 ("d4 Bb6 dxe5 Nxe4 Bd5 Nxf2 Rxf2 d6", -69),
-                ("Nxe4 d3 d5 Bb5 Nxf2", 51),
+                ("Nxe4 d3 d5 Bb5 Nd6", 51),
                 "After 6.d4 Bb6 7.dxe5 Nxe4 8.Bd5 White is slightly better (+0.69): 6.d4 drives the bishop on c5 away.",
             ),
             // White's bishop is captured next, so he has no pair.

@@ -372,7 +372,8 @@ impl ReasonWriter<'_> {
         let motif = sacrifice(&self.better, self.before)?;
         let claim = Claim::new(&self.facts.position, self.best_line, self.mover());
         let role = role_name(motif.piece.role);
-        let captured = self.better.captured(0).map(|man| format!(" for a {}", role_name(man.role)));
+        let captured = self.better.captured(0).filter(|man| piece_value(man.role) > 1);
+        let captured = captured.map(|man| format!(" for a {}", role_name(man.role)));
         Some(Reason {
             kind: "sacrifice",
             text: format!("It is a sound sacrifice of the {role}{}.", captured.unwrap_or_default()),
