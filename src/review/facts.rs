@@ -6,7 +6,8 @@
 //! lose as much, and the line ends quietly.
 
 use super::analyst::{Analyst, Look, cut_at_end, is_over};
-use super::mark::{opposite, rank};
+use super::features::prevention;
+use super::mark::{bad_mark, opposite, rank};
 use super::material::{Balance, Swing, is_at_rest, is_most, settled, swing};
 use crate::board::{Color, Move, Position};
 use crate::search::score::Score;
@@ -279,6 +280,10 @@ pub(crate) struct Facts {
     pub won: Option<Swing>,
     /// The mover's threat after the move played.
     pub own_idea: Option<Passed>,
+    /// The opponent's threat after the reply to a bad move that loses no material: a search after a pass by the mover.
+    pub reply_idea: Option<Passed>,
+    /// Search of the position after a bad move, without the reply, if the best move prevents that reply.
+    pub second_reply: Option<Look>,
 }
 
 /// A search after a pass.
@@ -330,6 +335,8 @@ impl Facts {
             threat: None,
             idea: None,
             own_idea: None,
+            reply_idea: None,
+            second_reply: None,
         };
         facts.prove(analyst).ok()?;
         if depth == Depth::Full {
@@ -349,8 +356,26 @@ impl Facts {
             if m == best {
                 facts.idea = facts.own_idea.clone();
             }
+            facts.search_replies(&played, analyst)?;
         }
         Some(facts)
+    }
+
+    /// Searches the opponent's threat after the reply to a bad move, and the other replies if the best move prevents
+    /// this one. `None` after Ctrl-C.
+    fn search_replies(&mut self, played: &Position, analyst: &mut Analyst) -> Option<()> {
+        let is_bad = bad_mark(self.before.score, self.score_after()).is_some() && !self.is_best();
+        let is_material = matches!(self.after.score, Score::Centipawns(_)) && self.lost.is_some();
+        let Some(reply) = self.after.best().filter(|_| is_bad && !is_material) else { return Some(()) };
+        let mut answered = played.clone();
+        answered.do_move(reply);
+        if can_pass(&answered) {
+            self.reply_idea = Some(Passed::by(&answered, analyst)?);
+        }
+        if prevention(&self.position, self.m, self.best(), reply).is_some() && played.legal_moves().len() > 1 {
+            self.second_reply = Some(analyst.look_without(played, reply, PART)?);
+        }
+        Some(())
     }
 
     /// Searches whether the material that the lines win is won by force.

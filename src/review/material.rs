@@ -283,6 +283,20 @@ pub(crate) fn is_nearly_at_rest(position: &Position) -> bool {
     is_quiet(position, 150)
 }
 
+/// Whether a line ends in the middle of an exchange: its last move captures, and the side to move can recapture
+/// without loss.
+pub(crate) fn ends_in_exchange(start: &Position, line: &[Move]) -> bool {
+    let Some((&last, before)) = line.split_last() else { return false };
+    let mut position = start.recent();
+    for &m in before {
+        position.do_move(m);
+    }
+    let captures = position.is_capture(last);
+    position.do_move(last);
+    let recaptures = |m: &Move| m.to() == last.to() && position.see_ge(*m, 0);
+    captures && position.legal_moves().iter().any(recaptures)
+}
+
 /// Whether there is no check, no promotion, and no capture that wins this many centipawns.
 fn is_quiet(position: &Position, least: i32) -> bool {
     let wins = |m: &Move| m.promotion().is_some() || position.is_capture(*m) && position.see_ge(*m, least);
@@ -326,6 +340,11 @@ mod tests {
         let exchange = "4k3/8/2p5/3p4/4P3/8/8/4K3 w - - 0 1";
         assert_eq!(gain_of(exchange, "exd5", Color::White), None);
         assert_eq!(gain_of(exchange, "exd5 cxd5", Color::White), Some((2, 0, "nothing".to_owned())));
+        let ends = |moves: &str| {
+            let start = position(exchange);
+            ends_in_exchange(&start, &line(&start, moves))
+        };
+        assert!(ends("exd5") && !ends("exd5 cxd5") && !ends("e5"));
     }
 
     #[test]

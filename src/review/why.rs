@@ -12,7 +12,11 @@
 //! | `refutation` | none of these: the opponent's line, the standing after it, and what it changes on the board |
 //! | `no_single_reason` | the same line if no change on the board explains the loss |
 //! | `overlooks_threat` | the opponent carries out a threat after the move, and could not after the best one |
-//! | `best_mates`, `best_wins`, `best_promotes`, `best_threatens`, `best_keeps` | effect of the better move |
+//! | `reply_threatens` | the opponent's reply makes a threat that is worth the loss |
+//! | `best_mates`, `best_wins`, `best_promotes`, `best_threatens` | effect of the better move |
+//! | `best_prevents` | only one reply punishes the move, and the better move prevents it |
+//! | `best_gains` | changes on the board in the line of the better move that explain the loss |
+//! | `best_keeps` | the evaluation of the better move |
 //! | `as_good` | the move scores about as much as the best one, or more in a deeper search |
 //! | `only_move` | without the best move the search finds a mistake or worse |
 //! | `game_over` | the rules had ended the game before the move |
@@ -77,8 +81,10 @@ pub(crate) fn reasons(facts: &Facts) -> Vec<Reason> {
     let punishment = writer.punishment();
     found.extend(writer.result(punishment.as_ref()));
     found.extend(writer.missed_mate());
+    let refutes = punishment.as_ref().is_some_and(|punishment| punishment.kind == "refutation");
     found.extend(punishment);
     found.extend(writer.overlooks_threat());
+    found.extend(writer.reply_threatens().filter(|_| refutes));
     found.extend(writer.better_move());
     found.extend(writer.only_move());
     found
@@ -477,7 +483,7 @@ mod tests {
         let passed = Passed { position, look, gain: None };
         let gain = Gain { mate: None, won: None, line: passed.look.pv().to_vec() };
         let first = gain.line.first().map(|m| passed.position.san(*m));
-        assert_eq!((first.as_deref(), super::better::offers_trade(&passed, &gain)), (Some("Qxe8#"), true));
+        assert_eq!((first.as_deref(), super::bad::offers_trade(&passed, &gain)), (Some("Qxe8#"), true));
     }
 
     #[test]

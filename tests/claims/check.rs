@@ -11,7 +11,7 @@ const PROVED: u32 = 2;
 const PUNISHES: [&str; 7] =
     ["allows_mate", "loses_material", "lets_promote", "refutation", "no_single_reason", "stalemate", "draws"];
 /// Reasons that are proved on the board or by a mate. A refutation is one if it names a change on the board.
-const PROOFS: [&str; 11] = [
+const PROOFS: [&str; 14] = [
     "allows_mate",
     "loses_material",
     "lets_promote",
@@ -23,6 +23,9 @@ const PROOFS: [&str; 11] = [
     "best_wins",
     "best_promotes",
     "best_threatens",
+    "best_prevents",
+    "best_gains",
+    "reply_threatens",
 ];
 
 /// Results of the checks: the numbers of checked items, and the errors found.
@@ -195,7 +198,9 @@ fn is_near(context: &Context, start: &Chess) -> bool {
         let reached = walk(&context.before, &first).ok();
         reached.is_some_and(|line| line.get(1).is_some_and(same))
     };
-    same(&context.before) || same(&context.after) || better()
+    let answered =
+        || walk(&context.after, &context.played["refutation"]).is_ok_and(|line| line.get(1).is_some_and(same));
+    same(&context.before) || same(&context.after) || better() || answered()
 }
 
 fn check_claim(claim: &Value, line: &[Chess], text: &str, all: &mut Checked) -> Vec<String> {
@@ -236,7 +241,7 @@ fn check_claim(claim: &Value, line: &[Chess], text: &str, all: &mut Checked) -> 
     }
     for feature in claim["features"].as_array().into_iter().flatten() {
         all.features += 1;
-        if !feature_holds(feature, line) {
+        if !feature_holds(feature, line, !side) {
             wrong.push(format!("no such feature: {feature}"));
         }
     }
@@ -354,8 +359,8 @@ fn moved_to(before: &Chess, after: &Chess) -> Option<Square> {
 }
 
 /// Whether the pieces of a feature stand on its squares at the end of the line or, if they were captured or driven
-/// away, before.
-fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
+/// away, before. `harmed` is the side for which the change is bad.
+fn feature_holds(feature: &Value, line: &[Chess], harmed: Color) -> bool {
     let end = &line[line.len() - 1];
     let kind = feature["kind"].as_str().unwrap_or_default();
     let men: Vec<(Role, Square)> = feature["men"].as_array().into_iter().flatten().filter_map(man).collect();
@@ -363,7 +368,7 @@ fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
     let there = men.iter().all(|&man| at(end, man));
     match kind {
         "drives_away" => {
-            let after = line.get(2);
+            let after = line.get(1 + usize::from(line[0].turn() == harmed));
             after.is_some_and(|after| {
                 men.iter().all(|&man| at(after, man)) && attacks(after, men[0].1).contains(men[1].1)
             })
@@ -374,15 +379,15 @@ fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
             end.board().occupied() == plain && line[0].board().occupied() != plain
         }
         "loses_passer" => {
-            let own = |position: &Chess| position.board().piece_at(men[0].1) == Some(Role::Pawn.of(line[0].turn()));
+            let own = |position: &Chess| position.board().piece_at(men[0].1) == Some(Role::Pawn.of(harmed));
             men[0].0 == Role::Pawn && line.iter().any(own) && !own(end)
         }
         "passer_advances" => {
-            let theirs = |position: &Chess| position.board().piece_at(men[0].1) == Some(Role::Pawn.of(!line[0].turn()));
+            let theirs = |position: &Chess| position.board().piece_at(men[0].1) == Some(Role::Pawn.of(!harmed));
             theirs(end) && !theirs(&line[0])
         }
         "promotes" => {
-            let color = !line[0].turn();
+            let color = !harmed;
             let count =
                 |position: &Chess| (position.board().by_role(men[0].0) & position.board().by_color(color)).count();
             there
@@ -391,10 +396,7 @@ fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
                 && count(&line[line.len() - 2]) > count(&line[line.len() - 3])
         }
         "queens_traded" => end.board().by_role(Role::Queen).is_empty(),
-        "no_castling" => {
-            let color = line[0].turn();
-            there && (end.castles().castling_rights() & Bitboard::from(color.backrank())).is_empty()
-        }
+        "no_castling" => there && (end.castles().castling_rights() & Bitboard::from(harmed.backrank())).is_empty(),
         "doubled_pawns" => there && men.len() >= 2 && men.iter().all(|m| m.1.file() == men[0].1.file()),
         "attacks" => there && attacks(end, men[0].1).contains(men[1].1),
         "controls" => {
@@ -403,9 +405,30 @@ fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
             there && squares.all(|square| attacks(end, men[0].1).contains(square))
         }
         "castles" => true,
+        "prevents" => is_prevented(feature, end),
+        "development" => there && men.len() >= 2 && men.iter().all(|man| is_undeveloped(end, *man)),
+        "king_march" => there && end.board().by_role(Role::Queen).is_empty(),
         "king_attack" => there && is_attacked(feature, &men, end),
         _ => there && !men.is_empty(),
     }
+}
+
+/// Whether the opponent has no move between the squares, or the piece that moves can be captured then.
+fn is_prevented(feature: &Value, end: &Chess) -> bool {
+    let squares = feature["squares"].as_array().into_iter().flatten();
+    let squares: Vec<Square> = squares.filter_map(|square| square.as_str()?.parse().ok()).collect();
+    let [from, to] = squares[..] else { return false };
+    end.legal_moves().into_iter().filter(|m| m.from() == Some(from) && m.to() == to).all(|m| {
+        let mut next = end.clone();
+        next.play_unchecked(m);
+        next.legal_moves().into_iter().any(|reply| reply.to() == to && reply.is_capture())
+    })
+}
+
+/// Whether a bishop or knight stands on the first rank of its side.
+fn is_undeveloped(position: &Chess, (role, square): (Role, Square)) -> bool {
+    let color = position.board().color_at(square).unwrap_or(Color::White);
+    matches!(role, Role::Bishop | Role::Knight) && square.rank() == color.backrank()
 }
 
 /// Whether each square of an attack is next to the king, attacked by one of the pieces, and defended by the king alone.

@@ -22,10 +22,25 @@ const FARTHER: u32 = 2;
 /// Move number from which a piece without moves is reported: earlier, pieces are undeveloped.
 const DEVELOPED: u32 = 10;
 
-/// Both lines from a position: the move played with its refutation, and the best line, cut to the same length.
+/// Minimum relative rank, from 0, of a rook or queen that enters the other side's camp.
+const CAMP: u32 = 6;
+
+/// Last move number at which a lag in development is reported, and by how many bishops and knights.
+const OPENING: u32 = 16;
+const LAG: usize = 2;
+
+/// Minimum relative rank, from 0, of a king that advances in an ending, and the number of ranks by which it is farther
+/// than at the end of the other line. An ending has this many pieces of a side at most, and no queens.
+const MARCHED: u32 = 4;
+const MARCH: u32 = 2;
+const ENDING: usize = 2;
+
+/// Both lines from a position: the one that harms, and the one that does not, cut to the same length. For a bad move,
+/// these are the move played with its refutation, and the best line; for what the best line does to the opponent, the
+/// other way round.
 struct Lines<'a> {
     start: &'a Position,
-    /// The side that erred.
+    /// The side that is harmed.
     us: Color,
     played: &'a [Move],
     best: &'a [Move],
@@ -35,9 +50,17 @@ struct Lines<'a> {
 
 /// Disadvantages that the move played with its refutation causes and the best line does not, the most serious first.
 pub(crate) fn harms(start: &Position, played: &[Move], best: &[Move]) -> Vec<Feature> {
+    harms_to(start.turn(), start, played, best)
+}
+
+/// Disadvantages of the opponent that the best line causes and the move played with its refutation does not.
+pub(crate) fn gains(start: &Position, played: &[Move], best: &[Move]) -> Vec<Feature> {
+    harms_to(!start.turn(), start, best, played)
+}
+
+fn harms_to(us: Color, start: &Position, played: &[Move], best: &[Move]) -> Vec<Feature> {
     let best = &best[..best.len().min(played.len())];
-    let lines =
-        Lines { start, us: start.turn(), end: reached(start, played), best_end: reached(start, best), played, best };
+    let lines = Lines { start, us, end: reached(start, played), best_end: reached(start, best), played, best };
     [
         Lines::no_castling,
         Lines::drives_away,
@@ -47,6 +70,9 @@ pub(crate) fn harms(start: &Position, played: &[Move], best: &[Move]) -> Vec<Fea
         Lines::keeps_passer,
         Lines::passer_advances,
         Lines::passed_pawn,
+        Lines::king_march,
+        Lines::invasion,
+        Lines::development,
         Lines::bishop_pair,
         Lines::doubled_pawns,
         Lines::isolated_pawn,
@@ -68,6 +94,11 @@ pub(crate) fn harms(start: &Position, played: &[Move], best: &[Move]) -> Vec<Fea
 /// The attack on the king of the side that erred after the move played with its refutation.
 pub(crate) fn attack(start: &Position, played: &[Move], best: &[Move]) -> Option<Feature> {
     king_attack(start, played, &best[..best.len().min(played.len())], start.turn())
+}
+
+/// The attack on the opponent's king in the best line.
+pub(crate) fn own_attack(start: &Position, played: &[Move], best: &[Move]) -> Option<Feature> {
+    king_attack(start, best, &played[..best.len().min(played.len())], !start.turn())
 }
 
 /// Number of plies, three at most, after which a line has traded the queens.
@@ -99,12 +130,14 @@ impl Lines<'_> {
         (gone && kept).then(|| Feature::of(FeatureKind::NoCastling, vec![king]))
     }
 
-    /// Detects a first reply that attacks a more valuable piece, which then moves away without a capture.
+    /// Detects a first move of the other side that attacks a more valuable piece, which then moves away without a
+    /// capture.
     fn drives_away(&self) -> Option<Feature> {
-        let [own, answer, escape, ..] = *self.played else {
+        let own = usize::from(self.start.turn() == self.us);
+        let [answer, escape, ..] = *self.played.get(own..)? else {
             return None;
         };
-        let before = reached(self.start, &[own]);
+        let before = reached(self.start, &self.played[..own]);
         let after = reached(&before, &[answer]);
         let attacker = (!before.is_castling(answer)).then(|| after.role_at(answer.to()))??;
         let attacked = after.role_at(escape.from())?;
@@ -260,6 +293,54 @@ impl Lines<'_> {
             (runs && rank >= other + FARTHER && self.survives(now)).then_some(now)
         })?;
         Some(Feature::of(FeatureKind::PasserAdvances, vec![pawn_on(pawn)]))
+    }
+
+    /// Detects a king of the other side that comes farther in an ending than in the other line.
+    fn king_march(&self) -> Option<Feature> {
+        let them = !self.us;
+        let is_ending = |position: &Position| {
+            let plain = position.by_role(Role::Pawn) | position.by_role(Role::King);
+            let few = |color| (position.by_color(color) & !plain).count() <= ENDING;
+            position.by_role(Role::Queen).is_empty() && Color::ALL.into_iter().all(few)
+        };
+        let rank = |position: &Position| relative_rank(position.king(them), them);
+        let now = rank(&self.end);
+        let farther = now > rank(self.start) && now >= rank(&self.best_end) + MARCH;
+        let square = self.end.king(them);
+        let marches = now >= MARCHED && farther && is_ending(self.start) && !self.end.in_check();
+        marches.then(|| Feature::of(FeatureKind::KingMarch, vec![Man { role: Role::King, square }]))
+    }
+
+    /// Detects a rook or queen that enters the last two ranks and cannot be captured there.
+    fn invasion(&self) -> Option<Feature> {
+        let them = !self.us;
+        let inside = |position: &Position| -> Bitboard {
+            let heavy = position.pieces(them, Role::Rook) | position.pieces(them, Role::Queen);
+            heavy.into_iter().filter(|square| relative_rank(*square, them) >= CAMP).collect()
+        };
+        let promotes = self.played.iter().any(|m| m.promotion().is_some());
+        let [now, before, other] = [&self.end, self.start, &self.best_end].map(inside);
+        let new = now.into_iter().find(|square| self.survives(*square))?;
+        let is_open = self.start.by_role(Role::Queen).count() < 2 && !promotes;
+        let enters = is_open && before.is_empty() && other.is_empty();
+        enters.then(|| Feature::of(FeatureKind::Invasion, men(&self.end, Bitboard::from(new))))
+    }
+
+    /// Detects bishops and knights on their first rank, at least two more than the other side has.
+    fn development(&self) -> Option<Feature> {
+        if self.start.fullmoves() > OPENING {
+            return None;
+        }
+        let home = |position: &Position, color| -> Bitboard {
+            let minors = position.pieces(color, Role::Bishop) | position.pieces(color, Role::Knight);
+            minors.into_iter().filter(|square| relative_rank(*square, color) == 0).collect()
+        };
+        let lag =
+            |position: &Position| home(position, self.us).count() as i32 - home(position, !self.us).count() as i32;
+        let least = LAG as i32;
+        let (now, before, other) = (lag(&self.end), lag(self.start), lag(&self.best_end));
+        let lags = now >= least && now > before && now >= other + least;
+        lags.then(|| Feature::of(FeatureKind::Development, men(&self.end, home(&self.end, self.us))))
     }
 
     fn open_king(&self) -> Option<Feature> {

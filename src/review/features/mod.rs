@@ -4,7 +4,7 @@
 
 mod harm;
 
-pub(crate) use harm::{attack, harms, promotion, queen_trade};
+pub(crate) use harm::{attack, gains, harms, own_attack, promotion, queen_trade};
 use serde::{Serialize, Serializer};
 
 use super::motifs::Man;
@@ -44,6 +44,12 @@ pub(crate) enum FeatureKind {
     OpenKing,
     /// A piece that attacks no square to which it could move. `men`: the piece.
     NoMoves,
+    /// A king comes farther in an ending than in the other line. `men`: the king.
+    KingMarch,
+    /// A rook or queen enters the last two ranks. `men`: the piece.
+    Invasion,
+    /// Bishops and knights on their first rank, two more than the other side has. `men`: the pieces.
+    Development,
     /// Pieces attack squares next to the king that only the king defends. `men`: the king, the attackers.
     KingAttack,
     /// The move castles.
@@ -64,6 +70,8 @@ pub(crate) enum FeatureKind {
     OpenFile,
     /// A passed pawn moves forward. `men`: the pawn.
     AdvancesPasser,
+    /// After the move, the opponent cannot make another move, or loses material by it. `squares`: from and to.
+    Prevents,
 }
 
 impl FeatureKind {
@@ -72,12 +80,17 @@ impl FeatureKind {
         match self {
             Self::BishopPair | Self::DoubledPawns | Self::IsolatedPawn => 80,
             Self::DrivesAway | Self::NoMoves => 120,
-            Self::QueensTraded => 150,
-            Self::NoCastling => 200,
+            Self::QueensTraded | Self::Development => 150,
+            Self::NoCastling | Self::Invasion => 200,
             Self::OpenKing | Self::PassedPawn => 250,
-            Self::PawnEnding | Self::LosesPasser | Self::KeepsPasser | Self::PasserAdvances => 400,
+            Self::PawnEnding | Self::LosesPasser | Self::KeepsPasser | Self::PasserAdvances | Self::KingMarch => 400,
             _ => i32::MAX,
         }
+    }
+
+    /// Whether the change in the line of a better move is worth a sentence.
+    pub(crate) fn is_gain(self) -> bool {
+        !matches!(self, Self::QueensTraded | Self::PawnEnding | Self::NoMoves | Self::LosesPasser)
     }
 
     /// Whether the change concerns a passed pawn, or an ending of pawns only.
@@ -254,6 +267,48 @@ impl Step<'_> {
     }
 }
 
+/// How a move prevents a reply to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Prevention {
+    /// The reply was possible before both moves.
+    Prevents,
+    /// The reply captures the piece that the better move moves away.
+    Evades,
+    /// The other move makes the reply possible.
+    DoesNotAllow,
+}
+
+/// How the move `best` prevents `reply`, which answers the move `played`: the reply is then impossible or loses
+/// material. `None` if it prevents nothing, gives check, or if the reply captures the piece that was played.
+pub(crate) fn prevention(position: &Position, played: Move, best: Move, reply: Move) -> Option<Prevention> {
+    let [after_played, after_best] = [played, best].map(|m| {
+        let mut after = position.recent();
+        after.do_move(m);
+        after
+    });
+    let is_sound = |position: &Position| position.legal_moves().contains(&reply) && position.see_ge(reply, 0);
+    let is_other = reply.to() == played.to() || after_best.in_check() || after_played.is_castling(reply);
+    if is_other || !after_played.see_ge(reply, 0) || is_sound(&after_best) {
+        return None;
+    }
+    if after_played.is_capture(reply) && reply.to() == best.from() {
+        return Some(Prevention::Evades);
+    }
+    let mut passed = position.recent();
+    let can_pass = !position.in_check();
+    if can_pass {
+        passed.do_null_move();
+    }
+    Some(if can_pass && is_sound(&passed) { Prevention::Prevents } else { Prevention::DoesNotAllow })
+}
+
+impl Feature {
+    /// A reply is prevented.
+    pub(crate) fn prevents(reply: Move) -> Self {
+        Self { kind: FeatureKind::Prevents, men: Vec::new(), squares: vec![reply.from(), reply.to()] }
+    }
+}
+
 fn man(position: &Position, square: Square) -> Option<Man> {
     let role = position.role_at(square)?;
     Some(Man { role, square })
@@ -266,13 +321,16 @@ fn reach(position: &Position, square: Square) -> Bitboard {
 #[cfg(test)]
 mod tests {
     use super::FeatureKind::{
-        AdvancesPasser, Attacks, BishopPair, Castles, Controls, Develops, DoubledPawns, DrivesAway, IsolatedPawn,
-        KeepsPasser, LosesPasser, NoCastling, NoMoves, OpenFile, OpenKing, OpensLines, PassedPawn, PasserAdvances,
-        PawnEnding, Protects, QueensTraded, Takes,
+        AdvancesPasser, Attacks, BishopPair, Castles, Controls, Development, Develops, DoubledPawns, DrivesAway,
+        Invasion, IsolatedPawn, KeepsPasser, KingMarch, LosesPasser, NoCastling, NoMoves, OpenFile, OpenKing,
+        OpensLines, PassedPawn, PasserAdvances, PawnEnding, Protects, QueensTraded, Takes,
     };
     use super::*;
     use crate::board::{Move, Position};
     use crate::review::analyst::tests::position;
+
+    /// The initial position with Black to move.
+    const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1";
 
     fn line(start: &Position, text: &str) -> Vec<Move> {
         let mut position = start.clone();
@@ -329,11 +387,52 @@ mod tests {
             ("b3k3/1p6/8/8/8/8/8/4K3 b - - 0 20", "Kd7 Kd2 Kd6", "b6 Kd2 Bd5", NoMoves, false),
             ("b3k3/8/1p6/8/8/8/8/4K3 b - - 0 20", "Kd8 Kd2 Kc8 Ke2 Kb7", "Bd5 Kd2 Bc6 Ke2 Bb7", NoMoves, true),
             ("b3k3/8/1p6/8/8/8/8/4K3 b - - 0 3", "Kd8 Kd2 Kc8 Ke2 Kb7", "Bd5 Kd2 Bc6 Ke2 Bb7", NoMoves, false),
+            ("8/6k1/8/8/4K3/5P2/8/8 b - - 0 1", "Kh6 Kf5 Kh7 Kf6", "Kf6 Kf4 Ke6 Ke4", KingMarch, true),
+            ("8/6k1/8/8/4K3/5P2/8/8 b - - 0 1", "Kh6 Kf5 Kh7 Kf6", "Kh6 Kf5 Kh5 Kf6", KingMarch, false),
+            ("8/q5k1/8/8/4K3/5P2/Q7/8 b - - 0 1", "Kh6 Kf5 Kh7 Kf6", "Kf6 Kf4 Ke7 Ke4", KingMarch, false),
+            ("6k1/5ppp/8/8/8/8/5PPP/3R2K1 b - - 0 1", "h6 Rd7 g6 Kf1", "Kf8 Kf1 Ke7 Ke2", Invasion, true),
+            ("6k1/5ppp/8/8/8/8/5PPP/3R2K1 b - - 0 1", "h6 Rd7 g6 Kf1", "h6 Rd8+ Kh7 Kf1", Invasion, false),
+            (STANDARD, "a6 Nf3 h6 Nc3 Ra7", "Nf6 Nf3 Nc6 Nc3 e6", Development, true),
+            (STANDARD, "Nf6 Nf3 Nc6 Nc3 a6", "e6 Nf3 e5 Nc3 a6", Development, false),
         ] {
             let start = position(fen);
             let features = harms(&start, &line(&start, played), &line(&start, best));
             let found = kinds(&features);
             assert_eq!(found.contains(&kind), named, "{kind:?} {fen} {played}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn better_line_does_to_the_opponent_what_the_move_played_does_not() {
+        for (fen, played, best, kind, named) in [
+            ("4k3/8/8/5b2/8/8/6P1/4K3 w - - 0 1", "Kd2 Kd7 Kc3", "g4 Be6 Kd2", DrivesAway, true),
+            ("4k3/8/8/5b2/8/8/6P1/4K3 w - - 0 1", "Kd2 Kd7 Kc3", "g3 Be6 Kd2", DrivesAway, false),
+            ("4k3/5p2/3n4/4P3/8/8/8/4K3 w - - 0 1", "Kd2 Nf5 Kd3", "exd6 Kd8 Kd2", PassedPawn, true),
+            ("4k3/5p2/3n4/4P3/8/8/8/4K3 w - - 0 1", "Ke2 Kd8 exd6", "exd6 Kd8 Kd2", PassedPawn, false),
+        ] {
+            let start = position(fen);
+            let found = kinds(&gains(&start, &line(&start, played), &line(&start, best)));
+            assert_eq!(found.contains(&kind), named, "{kind:?} {fen} {best}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn better_move_prevents_a_reply_that_is_impossible_or_loses_material_after_it() {
+        for (fen, played, best, reply, wanted) in [
+            ("4k3/8/5n2/8/8/8/7P/4K3 w - - 0 1", "Kd1", "h3", "Ng4", Some(Prevention::Prevents)),
+            ("4k3/1b6/8/8/8/5N2/8/4K3 w - - 0 1", "Kd1", "Nd4", "Bxf3+", Some(Prevention::Evades)),
+            ("4k3/8/8/8/4q3/8/6PP/5RK1 w - - 0 1", "Rf3", "h3", "Qe1+", Some(Prevention::DoesNotAllow)),
+            // The reply is as good after the better move.
+            ("4k3/8/5n2/8/8/8/7P/4K3 w - - 0 1", "Kd1", "Kd2", "Ng4", None),
+            // It captures the piece that was played.
+            ("4k3/8/3p4/8/6N1/8/8/4K3 w - - 0 1", "Ne5", "Nf2", "dxe5", None),
+        ] {
+            let start = position(fen);
+            let [m, best] = [played, best].map(|san| start.parse_san(san).expect(san));
+            let mut after = start.clone();
+            after.do_move(m);
+            let reply = after.parse_san(reply).expect(reply);
+            assert_eq!(prevention(&start, m, best, reply), wanted, "{fen} {played}");
         }
     }
 

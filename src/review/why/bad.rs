@@ -2,6 +2,7 @@
 
 use super::words::{Form, harm, line, motif_phrase, name, stands};
 use super::{Claim, Gain, Reason, ReasonWriter, SHOWN, is_complete, mate_for, motifs, rank, standing};
+use crate::board::attacks::attacks;
 use crate::board::{Move, Position};
 use crate::game::ending::Cause;
 use crate::review::analyst;
@@ -9,7 +10,9 @@ use crate::review::analyst::cut_at_end;
 use crate::review::facts::PIECE;
 use crate::review::features::{Feature, attack, harms, promotion};
 use crate::review::mark::opposite;
-use crate::review::material::{Balance, Swing, explains, is_most, is_nearly_at_rest, list, rough_swing, swing};
+use crate::review::material::{
+    Balance, Swing, ends_in_exchange, explains, is_most, is_nearly_at_rest, list, rough_swing, swing,
+};
 use crate::review::motifs::{Kind, Motif, Walk};
 use crate::search::score::Score;
 
@@ -25,6 +28,10 @@ const TRADE: i32 = 300;
 const TAKEN_WITHIN: usize = 6;
 /// Minimum number of pawns that a piece costs its side if the reply captures it: a bishop for a pawn.
 const GIVEN: i32 = 2;
+/// Maximum number of plies by which a line is longer so that it does not end in the middle of an exchange.
+const EXCHANGED: usize = 2;
+/// Maximum loss in centipawns that each pawn of a threat explains.
+const THREATENED: i32 = 100;
 /// Maximum number of harms in a sentence.
 const HARMS: usize = 2;
 
@@ -212,7 +219,8 @@ impl ReasonWriter<'_> {
                 format!("After {shown} {state} ({score}): {}.", list(&without_repetition(clauses, self.mover())));
             return Some(Reason { kind: "refutation", text, claim });
         }
-        if self.drawn_after().is_some() || self.overlooks_threat().is_some() || self.best_is_reason() {
+        let is_explained = self.overlooks_threat().is_some() || self.reply_threatens().is_some();
+        if self.drawn_after().is_some() || is_explained || self.best_is_reason() {
             return Some(Reason { kind: "refutation", text: format!("After {shown} {state} ({score})."), claim });
         }
         let text = format!("After {shown} {state} ({score}): there is no single reason; the line shows it.");
@@ -221,41 +229,67 @@ impl ReasonWriter<'_> {
 
     /// The changes on the board that explain the loss: an attack on the king, an uneven trade, or smaller harms.
     fn changes(&self, plies: usize) -> Changes {
-        let (position, loss) = (&self.facts.position, self.loss());
-        let harms = |plies: usize| {
-            let found = harms(position, &self.played[..=plies], self.best_line);
-            found.into_iter().filter(|feature| loss <= feature.kind.largest_loss()).take(HARMS).collect::<Vec<_>>()
-        };
-        let longest = self.facts.after.pv().len().min(LONGEST_ATTACK);
-        let attack = (1..=longest).find_map(|plies| {
-            let found = attack(position, &self.played[..=plies], self.best_line)?;
-            Some(Changes { plies, features: vec![found], trade: None })
-        });
-        // A new queen is not a piece that the other side has lost.
-        let promotes = |trade: &Swing| self.played[..trade.plies].iter().any(|m| m.promotion().is_some());
-        let trade = self.uneven_trade().or_else(|| self.sacrifice()).or_else(|| self.piece_lost_at_once());
-        let trade = trade.filter(|trade| !promotes(trade) && self.is_calm(trade.plies));
+        let is_clear = standing(rank(self.after)) <= -2;
+        let trade = self.trade();
         // A piece given at once explains more than the attack that follows, and a piece lost on the way more than the
         // attack that it leaves.
         let is_given = |attack: &Changes| trade.is_some_and(|trade| trade.plies <= attack.plies + 1);
         let costs = |attack: &Changes| self.material_lost(attack.plies + 1) >= PIECE;
-        let attack = attack.filter(|attack| !is_given(attack) && !costs(attack));
-        if let Some(changes) = attack.filter(|_| standing(rank(self.after)) <= -2) {
+        let attack = self.attack_on_king().filter(|attack| is_clear && !is_given(attack) && !costs(attack));
+        if let Some(changes) = attack {
             return changes;
         }
         if let Some(trade) = trade {
             return Changes { plies: trade.plies - 1, features: Vec::new(), trade: Some(trade) };
         }
-        let runs = promotion(position, &self.played, self.best_line).filter(|(ply, _)| *ply <= LONGEST_RUN);
-        if let Some((ply, found)) = runs.filter(|_| standing(rank(self.after)) <= -2) {
+        let runs = promotion(&self.facts.position, &self.played, self.best_line);
+        if let Some((ply, found)) = runs.filter(|(ply, _)| is_clear && *ply <= LONGEST_RUN) {
             return Changes { plies: ply, features: vec![found], trade: None };
         }
-        let mut features = harms(plies);
+        let harms = self.small_harms().filter(|harms| !harms.features.is_empty());
+        harms.unwrap_or(Changes { plies, features: Vec::new(), trade: None })
+    }
+
+    /// The attack on the mover's king, where it is on the board for the first time.
+    fn attack_on_king(&self) -> Option<Changes> {
+        let longest = self.facts.after.pv().len().min(LONGEST_ATTACK);
+        (1..=longest).find_map(|plies| {
+            let found = attack(&self.facts.position, &self.played[..=plies], self.best_line)?;
+            Some(Changes { plies, features: vec![found], trade: None })
+        })
+    }
+
+    /// A trade of the line played that favours the opponent, or a piece that the mover gives or loses in it.
+    fn trade(&self) -> Option<Swing> {
+        // A new queen is not a piece that the other side has lost.
+        let promotes = |trade: &Swing| self.played[..trade.plies].iter().any(|m| m.promotion().is_some());
+        let trade = self.uneven_trade().or_else(|| self.sacrifice()).or_else(|| self.piece_lost_at_once());
+        trade.filter(|trade| !promotes(trade) && self.is_calm(trade.plies))
+    }
+
+    /// Smaller changes that explain the loss, where the line played is quiet.
+    fn small_harms(&self) -> Option<Changes> {
+        let plies = self.quiet_end(self.facts.after.pv().len(), |plies| self.is_settled(plies + 1))?;
+        let (loss, lost) = (self.loss(), self.material_lost(plies + 1));
         // If material is lost too, smaller changes are not the reason. A pawn that is lost or passes may be both.
-        if self.material_lost(plies + 1) > 0 && self.is_settled(plies + 1) {
-            features.retain(|feature| feature.kind.concerns_passers());
-        }
-        Changes { plies, features, trade: None }
+        let is_reason = |feature: &Feature| {
+            let is_beside = lost <= 0 || lost < GIVEN && feature.kind.concerns_passers();
+            is_beside && loss <= feature.kind.largest_loss()
+        };
+        let found = harms(&self.facts.position, &self.played[..=plies], self.best_line);
+        let features = found.into_iter().filter(is_reason).take(HARMS).collect();
+        Some(Changes { plies, features, trade: None })
+    }
+
+    /// A number of plies after the first move, at most `longest` and near [`SHOWN`], after which neither line ends in
+    /// the middle of an exchange and the position is quiet.
+    pub(super) fn quiet_end(&self, longest: usize, is_quiet: impl Fn(usize) -> bool) -> Option<usize> {
+        let plies = longest.min(SHOWN);
+        let is_whole = |plies: &usize| {
+            let cut = |line: &[Move]| ends_in_exchange(&self.facts.position, &line[..line.len().min(plies + 1)]);
+            !cut(&self.played) && !cut(self.best_line) && is_quiet(*plies)
+        };
+        (plies..=longest.min(plies + EXCHANGED)).chain((1..plies).rev()).find(is_whole)
     }
 
     /// Pawns that the mover has lost after this number of plies of the line played.
@@ -360,6 +394,26 @@ impl ReasonWriter<'_> {
         let text = format!("{} was already threatening {what}, and the move does not prevent it.", self.opponent());
         Some(Reason { kind: "overlooks_threat", text, claim: Some(threat_claim(passed, &gain)) })
     }
+
+    /// A threat of the opponent's reply that there was not before, and that is worth the loss.
+    pub(super) fn reply_threatens(&self) -> Option<Reason> {
+        let passed = self.facts.reply_idea.as_ref().filter(|_| self.is_bad())?;
+        let [reply, rest @ ..] = self.facts.after.pv() else { return None };
+        let gain = Gain::real(passed, self.facts.after.score)?;
+        let first = *gain.line.first()?;
+        let is_old = self.facts.threat.as_ref().is_some_and(|threat| threat.look.best() == Some(first));
+        let is_taken = rest.first().is_some_and(|m| m.to() == reply.to());
+        let is_same = self.best_line.get(1) == Some(reply);
+        if is_old || is_taken || is_same || gain.mate.is_none() && offers_trade(passed, &gain) {
+            return None;
+        }
+        let is_enough = gain.mate.is_some() || self.loss() <= THREATENED * gain.points();
+        (is_enough && self.overlooks_threat().is_none()).then(|| Reason {
+            kind: "reply_threatens",
+            text: format!("{} threatens {}.", self.answer(1), threat_words(passed, &gain)),
+            claim: Some(threat_claim(passed, &gain)),
+        })
+    }
 }
 
 /// The clauses, without the subject and verb of the second if they repeat those of the first.
@@ -390,6 +444,14 @@ pub(super) fn threat_words(super::Passed { position, .. }: &super::Passed, gain:
         }
         (None, None) => first,
     }
+}
+
+/// Whether a threat captures a piece of the same kind that could capture the attacker itself.
+pub(super) fn offers_trade(super::Passed { position, .. }: &super::Passed, gain: &Gain) -> bool {
+    let Some(&m) = gain.line.first() else { return false };
+    let same = position.captured(m).is_some_and(|role| position.role_at(m.from()) == Some(role));
+    let target = position.piece_at(m.to());
+    same && target.is_some_and(|piece| attacks(m.to(), piece, position.occupied()).contains(m.from()))
 }
 
 /// A threat as data.
@@ -427,7 +489,7 @@ mod tests {
     use super::*;
     use crate::review::analyst::Look;
     use crate::review::analyst::tests::position;
-    use crate::review::facts::Facts;
+    use crate::review::facts::{Facts, Passed};
     use crate::search::score::{Line, ScoreBound};
 
     /// The facts about a move without any search: the lines after it and in its place, with their scores for the mover.
@@ -449,7 +511,8 @@ mod tests {
         reached.do_move(m);
         let (after, before) = (look(&reached, (after.0, -after.1)), look(&position, before));
         let (second, threat, idea, own_idea) = (None, None, None, None);
-        Facts { position, m, before, after, second, threat, idea, own_idea, lost: None, won: None }
+        let (lost, won, reply_idea, second_reply) = (None, None, None, None);
+        Facts { position, m, before, after, second, threat, idea, own_idea, lost, won, reply_idea, second_reply }
     }
 
     #[test]
@@ -485,7 +548,7 @@ mod tests {
                 "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2P2N2/PP1P1PPP/RNBQ1RK1 b kq - 0 5",
                 "O-O",
                 ("d4 Bb6 dxe5 Nxe4 Bd5 Nxf2 Rxf2 d6", -69),
-                ("Nxe4 d3 d5 Bb5 Nxf2", 51),
+                ("Nxe4 d3 d5 Bb5 Nd6", 51),
                 "After 6.d4 Bb6 7.dxe5 Nxe4 8.Bd5 White is slightly better (+0.69): 6.d4 drives the bishop on c5 away.",
             ),
             // White's bishop is captured next, so he has no pair.
@@ -516,6 +579,46 @@ mod tests {
             let text = first(reasons(&given(fen, san, after, before)));
             assert!(text.starts_with(said), "{san}: {text}");
         }
+    }
+
+    fn says(facts: &Facts, kind: &str) -> Option<String> {
+        reasons(facts).into_iter().find(|reason| reason.kind == kind).map(|reason| reason.text)
+    }
+
+    #[test]
+    fn better_move_prevents_the_only_reply_that_punishes() {
+        let fen = "4k3/8/8/8/4q3/8/6PP/5RK1 w - - 0 1";
+        let mut facts = given(fen, "Rf3", ("Qe1+ Rf1 Qe3+ Kh1", -300), ("h3 Kd7 Kh2", 0));
+        assert_eq!(says(&facts, "best_prevents"), None);
+        facts.second_reply = Some(Look { score: Score::Centipawns(250), ..facts.after.clone() });
+        assert_eq!(says(&facts, "best_prevents"), None, "other replies punish the move too");
+        facts.second_reply = Some(Look { score: Score::Centipawns(0), ..facts.after.clone() });
+        let text = "1.h3 was better: it does not allow 1...Qe1+ (+0.00 instead of -3.00).";
+        assert_eq!(says(&facts, "best_prevents").as_deref(), Some(text));
+        assert_eq!(says(&facts, "no_single_reason"), None);
+    }
+
+    #[test]
+    fn better_line_drives_a_piece_away_if_that_is_worth_the_loss() {
+        let fen = "4k3/8/8/5b2/8/8/6P1/4K3 w - - 0 1";
+        let facts = |cp| given(fen, "Kd2", ("Kd7 Kc3 Kc6 Kd4", 0), ("g4 Be6 Kd2 Kd7", cp));
+        let text = "1.g4 was better (1...Be6 2.Kd2 Kd7): it drives the bishop on f5 away (+0.90 instead of +0.00).";
+        assert_eq!(says(&facts(90), "best_gains").as_deref(), Some(text));
+        assert_eq!(says(&facts(190), "best_gains"), None);
+    }
+
+    #[test]
+    fn reply_threatens_mate() {
+        let fen = "6k1/1b1q1ppp/8/8/8/8/5P1P/1N4K1 w - - 0 1";
+        let mut facts = given(fen, "Nc3", ("Qh3 f3 Bxf3 Na4", -500), ("f3 Bxf3 Nd2", -250));
+        assert_eq!(says(&facts, "reply_threatens"), None);
+        let mut position = facts.reached();
+        position.do_move(facts.after.best().expect("a reply"));
+        position.do_null_move();
+        let mut look = facts.after.clone();
+        (look.score, look.lines[0].pv) = (Score::Mate(1), vec![position.parse_san("Qg2#").expect("legal")]);
+        facts.reply_idea = Some(Passed { position, look, gain: None });
+        assert_eq!(says(&facts, "reply_threatens").as_deref(), Some("1...Qh3 threatens 2...Qg2#."));
     }
 
     #[test]

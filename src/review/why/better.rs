@@ -1,19 +1,21 @@
 //! Sentences about the better move, and about the effects of a good move.
 
-use super::bad::{rest, threat_claim, threat_words};
-use super::words::{Form, line, motif_phrase, purpose};
+use super::bad::{offers_trade, rest, threat_claim, threat_words};
+use super::words::{Form, harm, line, motif_phrase, purpose};
 use super::{Claim, Gain, Look, Reason, ReasonWriter, mate_for, motifs, rank, standing};
-use crate::board::attacks::attacks;
-use crate::board::{Color, Move, piece_value};
-use crate::review::facts::{PIECE, Passed};
-use crate::review::features::{Feature, purposes, queen_trade};
+use crate::board::{Color, Move, Position, piece_value};
+use crate::review::facts::PIECE;
+use crate::review::features::{Feature, Prevention, gains, own_attack, prevention, purposes, queen_trade};
 use crate::review::mark::{MISTAKE, opposite, winning};
-use crate::review::material::{Balance, Swing, explains, list};
-use crate::review::motifs::{Kind, Walk, role_name, sacrifice};
+use crate::review::material::{Balance, Swing, explains, is_nearly_at_rest, list};
+use crate::review::motifs::{Kind, Man, Walk, role_name, sacrifice};
 use crate::search::score::Score;
 
 /// Maximum difference in centipawns between two moves that are about equally good.
 const EVEN: i32 = 20;
+/// Divisor of the winning chance that a move loses: at most this part is still lost where the reply that punishes it is
+/// excluded.
+const PREVENTED: f64 = 2.0;
 
 impl ReasonWriter<'_> {
     pub(super) fn better_move(&self) -> Option<Reason> {
@@ -23,12 +25,90 @@ impl ReasonWriter<'_> {
         self.as_good()
             .or_else(|| self.best_wins())
             .or_else(|| self.best_threatens())
+            .or_else(|| self.best_prevents())
+            .or_else(|| self.best_gains())
             .or_else(|| Some(self.best_keeps()))
     }
 
-    /// Whether the better move wins or threatens more than the move played, so that its sentence is the reason.
+    /// Whether the better move wins, threatens, prevents or changes more than the move played, so that its sentence is
+    /// the reason.
     pub(super) fn best_is_reason(&self) -> bool {
-        mate_for(self.before).is_some() || self.best_wins().is_some() || self.best_threatens().is_some()
+        let gains = || self.best_wins().or_else(|| self.best_threatens());
+        let changes = || self.best_prevents().or_else(|| self.best_gains());
+        mate_for(self.before).is_some() || gains().or_else(changes).is_some()
+    }
+
+    /// The only reply that punishes the move played, if the best move prevents it.
+    fn best_prevents(&self) -> Option<Reason> {
+        let second = opposite(self.facts.second_reply.as_ref()?.score);
+        let (position, m, best) = (&self.facts.position, self.facts.m, self.facts.best());
+        let reply = self.facts.after.best().filter(|_| self.is_bad())?;
+        let found = prevention(position, m, best, reply)?;
+        // Without the reply, most of the loss is gone.
+        let rest = winning(self.before) - winning(second);
+        if PREVENTED * rest > winning(self.before) - winning(self.after) {
+            return None;
+        }
+        let answer = self.answer(1);
+        let does = match found {
+            Prevention::Prevents => format!("it prevents {answer}"),
+            Prevention::Evades => {
+                let evader = Man { role: position.role_at(best.from())?, square: best.from() };
+                format!("it moves {evader} away from {answer}")
+            }
+            Prevention::DoesNotAllow => format!("it does not allow {answer}"),
+        };
+        let claim = Claim::new(position, &[best], self.mover()).with_features(vec![Feature::prevents(reply)]);
+        let text = format!("{} was better: {does} ({}).", self.best(), self.instead());
+        Some(Reason { kind: "best_prevents", text, claim: Some(claim) })
+    }
+
+    /// The scores of the best move and of the move played: `+0.30 instead of -1.20`.
+    fn instead(&self) -> String {
+        let after = match self.after {
+            Score::Mate(moves) => format!("mate in {}", moves.abs()),
+            score @ Score::Centipawns(_) => self.shown(score),
+        };
+        format!("{} instead of {after}", self.shown(self.before))
+    }
+
+    /// What the best line does to the opponent: an attack on the king, or smaller changes that explain the loss. The
+    /// line gives nothing for it.
+    fn best_gains(&self) -> Option<Reason> {
+        if !self.is_bad() || matches!(self.before, Score::Mate(_)) || matches!(self.after, Score::Mate(_)) {
+            return None;
+        }
+        let (position, loss) = (&self.facts.position, self.loss());
+        let longest = self.best_line.len().checked_sub(1)?;
+        let plies = self.quiet_end(longest, |plies| self.gives_nothing(&self.best_line[..=plies]))?;
+        let line = &self.best_line[..=plies];
+        let attack = own_attack(position, &self.played, line).filter(|_| standing(rank(self.before)) >= 2);
+        let small = || gains(position, &self.played, line).into_iter();
+        let small = || small().filter(|feature| loss <= feature.kind.largest_loss() && feature.kind.is_gain());
+        let features: Vec<Feature> = match attack {
+            Some(attack) => vec![attack],
+            None => small().take(1).collect(),
+        };
+        let side = !self.mover();
+        let best = self.best();
+        let clauses: Vec<String> = features.iter().map(|feature| harm(feature, "it", side)).collect();
+        if clauses.is_empty() {
+            return None;
+        }
+        let rest = rest(position, line, 1);
+        let text = format!("{best} was better{rest}: {} ({}).", list(&clauses), self.instead());
+        let claim = Claim::new(position, line, self.mover()).with_features(features);
+        Some(Reason { kind: "best_gains", text, claim: Some(claim) })
+    }
+
+    /// Whether the mover has no less material after this line than before, and neither side wins a piece next.
+    fn gives_nothing(&self, line: &[Move]) -> bool {
+        let mut end = self.facts.position.recent();
+        for &m in line {
+            end.do_move(m);
+        }
+        let points = |position: &Position| Balance::of(position, self.mover()).points();
+        points(&end) >= points(&self.facts.position) && is_nearly_at_rest(&end)
     }
 
     /// Material that the best line wins by force and the move played does not.
@@ -188,19 +268,11 @@ impl ReasonWriter<'_> {
             let (longer, sooner) = (longer.abs(), sooner.abs());
             format!("{best} was better and held out longer (mate in {longer} instead of {sooner}).")
         } else {
-            let before = self.shown(self.before);
-            let after = match self.after {
-                Score::Mate(moves) => format!("mate in {}", moves.abs()),
-                score @ Score::Centipawns(_) => self.shown(score),
-            };
+            let scores = self.instead();
             let trade = if trade.is_some() { ", trading queens," } else { "" };
             match keeping(rank(self.before), rank(self.after)) {
-                Some(what) => {
-                    format!("{best} was better{trade} and {what} ({before} instead of {after}).")
-                }
-                None => {
-                    format!("{best} was slightly better{trade} ({before} instead of {after}).").replace(", (", " (")
-                }
+                Some(what) => format!("{best} was better{trade} and {what} ({scores})."),
+                None => format!("{best} was slightly better{trade} ({scores}).").replace(", (", " ("),
             }
         };
         let claim = trade.map(|plies| {
@@ -256,14 +328,6 @@ fn only(best: i32, second: i32, played: bool) -> &'static str {
     }
 }
 
-/// Whether a threat captures a piece of the same kind that could capture the attacker itself.
-pub(super) fn offers_trade(Passed { position, .. }: &Passed, gain: &Gain) -> bool {
-    let Some(&m) = gain.line.first() else { return false };
-    let same = position.captured(m).is_some_and(|role| position.role_at(m.from()) == Some(role));
-    let target = position.piece_at(m.to());
-    same && target.is_some_and(|piece| attacks(m.to(), piece, position.occupied()).contains(m.from()))
-}
-
 /// Effect of the better move, from the mover's centipawns with each move; `None` if both positions are even.
 pub(super) fn keeping(before: i32, after: i32) -> Option<&'static str> {
     let (had, has) = (standing(before), standing(after));
@@ -308,9 +372,11 @@ impl ReasonWriter<'_> {
         let motif = sacrifice(&self.better, self.before)?;
         let claim = Claim::new(&self.facts.position, self.best_line, self.mover());
         let role = role_name(motif.piece.role);
+        let captured = self.better.captured(0).filter(|man| piece_value(man.role) > 1);
+        let captured = captured.map(|man| format!(" for a {}", role_name(man.role)));
         Some(Reason {
             kind: "sacrifice",
-            text: format!("It is a sound sacrifice of the {role}."),
+            text: format!("It is a sound sacrifice of the {role}{}.", captured.unwrap_or_default()),
             claim: Some(claim.with_motifs(&[motif], 0)),
         })
     }

@@ -119,6 +119,17 @@ pub(super) fn harm(feature: &Feature, answer: &str, side: Color) -> String {
         }
         FeatureKind::OpenKing => format!("the line opens the {file}-file against {}", man(0)),
         FeatureKind::NoMoves => format!("{} has no square to go to", man(0)),
+        FeatureKind::KingMarch => {
+            format!("{them}'s king reaches {}", square.map(|square| square.to_string()).unwrap_or_default())
+        }
+        FeatureKind::Invasion => {
+            let role = feature.men.first().map_or("rook", |man| role_name(man.role));
+            format!("{them}'s {role} reaches {}", square.map(|square| square.to_string()).unwrap_or_default())
+        }
+        FeatureKind::Development => {
+            let names: Vec<String> = feature.men.iter().map(ToString::to_string).collect();
+            format!("{us} has not developed {}", list(&names))
+        }
         FeatureKind::KingAttack => {
             let attackers: Vec<String> = feature.men.iter().skip(1).map(ToString::to_string).collect();
             let squares: Vec<String> = feature.squares.iter().map(ToString::to_string).collect();
