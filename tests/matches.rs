@@ -217,10 +217,10 @@ fn clock_and_time_of_a_move_are_kept() {
 #[test]
 fn games_with_clocks_that_count_nodes_do_not_depend_on_speed() {
     let folder = Folder::new("match-nodestime");
-    for (limit, name) in [("--tc 0.4+0.01", "clock"), ("--movetime 10", "move")] {
+    for (limit, name) in [("--tc 0.4+0.01", "clock"), ("--movetime 20", "move")] {
         let play = |concurrency: usize| {
             let pgn = format!("{name}-{concurrency}.pgn");
-            let options = "--hash 1 --games 4 --json --option-a nodestime=40 --option-b nodestime=20";
+            let options = "--hash 1 --games 4 --json --option-a nodestime=200 --option-b nodestime=100";
             let arguments = format!("{limit} {options} --concurrency {concurrency} --pgn {pgn}");
             (result(&folder, &arguments), text(&folder.path(&pgn)))
         };
