@@ -171,10 +171,10 @@ unsafe fn update_psqt<I: Isa>(rows: &AllRows<'_>, from: &[i32; PSQT], to: &mut [
 }
 
 /// Adds the piece-square values of features to `sums`, the first registers that have [`PSQT`] lanes in total.
-// With registers by hand: compilers gather one value of each row instead of adding a row.
 ///
 /// # Safety
 /// The processor must have the instructions of `I`.
+// With registers by hand: compilers gather one value of each row instead of adding a row.
 #[inline(always)]
 unsafe fn add_psqt<I: Isa, W>(
     mut sums: [I::V; 2],
