@@ -403,8 +403,8 @@ fn compressed_own_format_file_round_trips() {
     assert!(network.to_bytes() == compressed && network.to_bytes_as(false) == plain);
 }
 
-/// Makes and undoes random moves with every kernel, and compares the outputs with the reference. Some moves are pushed
-/// without their attacks.
+/// Makes and undoes random moves with every kernel, and compares the outputs with the reference. Some moves are made
+/// on the position and pushed.
 fn check_games(architecture: Architecture, recipe: &Recipe) {
     let file = synthetic::network(architecture, recipe, false);
     let network = Network::from_bytes(&file).expect("a valid network");

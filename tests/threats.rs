@@ -107,7 +107,7 @@ fn check_random_games(network: &Arc<Network>) {
             } else if !moves.is_empty() {
                 let m = moves[rng.below(moves.len())];
                 if rng.below(16) == 0 {
-                    // A push does not record the changed attacks; the output must be correct nevertheless.
+                    // A push of changed pieces is as good as a move made through the stack.
                     stack.push(&position.do_move(m));
                 } else {
                     stack.make(&mut position, m);

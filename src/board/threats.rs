@@ -136,11 +136,12 @@ impl PieceCodes {
             let [black, odd, low, high] = self.bits;
             let [on_straight, on_diagonal] = self.sliders();
             let pawns = self.occupied & !(odd | low | high);
-            let pawns = LEAPS[0][square as usize] & pawns & black | LEAPS[1][square as usize] & pawns & !black;
+            let pawns = attacks::pawn_attacks(Color::White, square) & pawns & black
+                | attacks::pawn_attacks(Color::Black, square) & pawns & !black;
             let attackers = straight & on_straight
                 | diagonal & on_diagonal
-                | LEAPS[2][square as usize] & odd & !low & !high
-                | LEAPS[3][square as usize] & odd & high
+                | attacks::knight_attacks(square) & odd & !low & !high
+                | attacks::king_attacks(square) & odd & high
                 | pawns;
             for from in attackers & others {
                 attacks.push(self.code_at(from), from, piece, square, added);
@@ -192,7 +193,8 @@ const SLIDES: [[Bitboard; 2]; 6] = {
 /// The table of [`LEAPS`] for each code of a piece.
 const LEAP_KINDS: [usize; 12] = [0, 1, 2, 2, 4, 4, 4, 4, 4, 4, 3, 3];
 
-/// The attacks of white pawns, black pawns, knights, kings and pieces that do not leap, by square.
+/// The attacks of white pawns, black pawns, knights, kings and pieces that do not leap, by square: one table, because a
+/// branch on the piece would be unpredictable.
 static LEAPS: [[Bitboard; 64]; 5] = {
     let mut leaps = [[Bitboard::EMPTY; 64]; 5];
     let mut index = 0;
@@ -213,14 +215,14 @@ static LEAPS: [[Bitboard; 64]; 5] = {
 /// it. Castling is the worst case: it empties two squares and fills two.
 const MAX_CHANGES: usize = 128;
 
-/// Set of attacks to record, by the roles of both pieces, and by whether protection of the own side counts.
+/// Set of attacks to list, by the roles of both pieces, and by whether protection of the own side counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AttackKinds {
     /// By the attacker's [`code`]: one bit for each code of an attacked piece.
     attacked: [u16; 12],
     /// By the attacked piece's code: one bit for each code of an attacker.
     attackers: [u16; 12],
-    /// Whether only attacks on the other side's pieces are recorded.
+    /// Whether only attacks on the other side's pieces are listed.
     on_enemies: bool,
 }
 
@@ -349,7 +351,7 @@ impl fmt::Debug for AttackChange {
     }
 }
 
-/// The attacks that one move added and removed, of the recorded kinds.
+/// The attacks that one move added and removed, of the listed kinds.
 #[derive(Clone, Debug)]
 pub struct DirtyThreats {
     kinds: AttackKinds,
@@ -358,12 +360,12 @@ pub struct DirtyThreats {
 }
 
 impl DirtyThreats {
-    /// An empty list; only attacks of these kinds are recorded.
+    /// An empty list; only attacks of these kinds are added.
     pub fn new(kinds: AttackKinds) -> Self {
         Self { kinds, changes: [AttackChange(0); MAX_CHANGES], len: 0 }
     }
 
-    /// The kinds that are recorded.
+    /// The kinds that are added.
     #[inline]
     pub fn kinds(&self) -> AttackKinds {
         self.kinds
@@ -375,7 +377,7 @@ impl DirtyThreats {
         self.len = 0;
     }
 
-    /// Adds a change if its kind is recorded. The pieces are [`code`]s.
+    /// Adds a change if it is of these kinds. The pieces are [`code`]s.
     #[inline]
     fn push(&mut self, attacker: u32, from: Square, attacked: u32, to: Square, added: bool) {
         // Written unconditionally, which avoids an unpredictable branch.
@@ -408,7 +410,7 @@ mod tests {
     /// The sets that the tests use.
     const SETS: [AttackKinds; 3] = [ALL, SOME, AttackKinds::ON_ENEMIES];
 
-    /// All recorded attacks of a board, from shakmaty's board alone. They are counted, so that duplicates are found.
+    /// All attacks of these kinds on a board, from shakmaty's board alone. They are counted, so that duplicates are found.
     fn all_attacks(position: &Position, kinds: AttackKinds) -> BTreeMap<AttackChange, i32> {
         let board = position.to_setup().board;
         let mut attacks = BTreeMap::new();
@@ -484,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn only_recorded_kinds_are_listed() {
+    fn only_attacks_of_the_given_kinds_are_listed() {
         let mut position = Position::startpos();
         let m = position.parse_uci("e2e4").expect("a legal move");
         assert_eq!(check(&mut position, m, AttackKinds::NONE), 0);

@@ -123,7 +123,7 @@ impl ThreatInputSet {
         groups.into_iter().filter(|group| !group.rows.is_empty())
     }
 
-    /// The kinds of attacks whose changes must be recorded.
+    /// The kinds of attacks whose changes must be listed.
     pub(crate) const fn kinds(&self) -> AttackKinds {
         match self.threats {
             Some(threats) => threats.kinds(),
