@@ -193,8 +193,8 @@ const SLIDES: [[Bitboard; 2]; 6] = {
 /// The table of [`LEAPS`] for each code of a piece.
 const LEAP_KINDS: [usize; 12] = [0, 1, 2, 2, 4, 4, 4, 4, 4, 4, 3, 3];
 
-/// The attacks of white pawns, black pawns, knights, kings and pieces that do not leap, by square: one table, because a
-/// branch on the piece would be unpredictable.
+/// The attacks of white pawns, black pawns, knights, kings and pieces that do not leap, by square. One table, because
+/// a branch on the piece would be unpredictable.
 static LEAPS: [[Bitboard; 64]; 5] = {
     let mut leaps = [[Bitboard::EMPTY; 64]; 5];
     let mut index = 0;
@@ -410,7 +410,7 @@ mod tests {
     /// The sets that the tests use.
     const SETS: [AttackKinds; 3] = [ALL, SOME, AttackKinds::ON_ENEMIES];
 
-    /// All attacks of these kinds on a board, from shakmaty's board alone. They are counted, so that duplicates are found.
+    /// All attacks of these kinds on a board, from shakmaty alone. They are counted, so that duplicates are found.
     fn all_attacks(position: &Position, kinds: AttackKinds) -> BTreeMap<AttackChange, i32> {
         let board = position.to_setup().board;
         let mut attacks = BTreeMap::new();
