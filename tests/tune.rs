@@ -124,6 +124,31 @@ fn screening_compares_a_rule_with_its_absence() {
 }
 
 #[test]
+fn clock_counts_nodes_and_gives_time_parameters_an_effect() {
+    let folder = Folder::new("tune-clock");
+    let [first, second] = ["first.json", "second.json"].map(|name| folder.path(name));
+    let settings = "--only time_share=400..3000 --games 40 --win-score 300 --win-plies 1 --tc 1+0.01";
+    let played = |state: &Path, nodes: &str| {
+        let output =
+            run("screen", state, &format!("{settings} --nodestime {nodes}")).output().expect("the engine runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    // Both players search the same numbers of nodes if the parameter has no effect; their pairs are then even.
+    let printed = played(&first, "20");
+    assert!(printed.starts_with("time_share 3000 against 400: ") && !printed.contains("+- 0.0"), "{printed}");
+    assert_eq!(played(&second, "20"), printed, "the games depend on the time that passes");
+    for (arguments, why) in [
+        ("--games 2 --nodestime 20", "--tc"),
+        ("--games 2 --tc 1 --depth 3", "cannot be used with"),
+        ("--games 2 --tc 0", "a time control is"),
+    ] {
+        let output = run("screen", &folder.path("refused.json"), arguments).output().expect("the engine runs");
+        assert_refused(&output, why);
+    }
+}
+
+#[test]
 fn spsa_run_does_not_tune_switches() {
     let folder = Folder::new("tune-switch");
     let output = run("spsa", &folder.path("state.json"), "--only rule_ --nodes 50").output().expect("the engine runs");
@@ -173,7 +198,8 @@ fn screening_rejects_invalid_levels_by_name() {
         ("asp_delta=9..13,asp_", "asp_delta is given twice"),
         ("rule_null_move=0..2", "two different levels between 0 and 1"),
         ("no_such", "no parameter name starts with no_such"),
-        ("time_share=1..2", "time_share is not a tunable parameter"),
+        ("time_share=400..500", "time_share is not a tunable parameter without a clock (--tc)"),
+        ("vote_offset=1..2", "vote_offset is not a tunable parameter"),
     ] {
         let output = screen(&path, &format!("--games 2 --only {only}"));
         assert_refused(&output, why);

@@ -1,6 +1,6 @@
 //! `zoothera match`: matches between two nets or two sets of options.
 //!
-//! * [`side`]: net, options and clock of a player, and the engine that plays with them
+//! * [`side`]: net and options of a player, and the engine that plays with them
 //! * [`plan`]: the command line, and all inputs that determine the games
 //! * [`table`]: plays a game by its number, and writes it as text
 //! * [`score`]: results, Elo and its error, and the sequential test

@@ -8,9 +8,10 @@ use anyhow::{Result, ensure};
 use sha2::{Digest, Sha256};
 
 use super::score::{Bounds, EloModel, Sprt};
-use super::side::{Side, TimeControl, name_apart};
+use super::side::{Side, name_apart};
 use crate::board::openings::{Book, Opening};
 use crate::board::{CastlingMode, Color};
+use crate::game::clock::TimeControl;
 use crate::game::play::{MoveArgs, RuleArgs, rng_of};
 use crate::search::Limits;
 use crate::util::files::check_distinct;

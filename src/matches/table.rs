@@ -6,9 +6,10 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::plan::Plan;
-use super::side::{Clock, Engine, FoundMove};
+use super::side::{Engine, FoundMove};
 use crate::board::openings::Opening;
 use crate::board::{CastlingMode, Color, Move, Position};
+use crate::game::clock::Clock;
 use crate::game::ending::{Cause, Ending};
 use crate::game::play::{self, Answer, Player, rng_of};
 use crate::search::score::{MATE, Value};

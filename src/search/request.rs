@@ -350,6 +350,13 @@ impl SearchRequest {
         Self::new(Position::startpos(), Limits::default(), SearchOptions::default(), table, Arc::new(Silent))
     }
 
+    /// Sets the time budget by the limits, the side to move and the move number.
+    pub(super) fn set_budget(&mut self) {
+        let turn = self.position.turn();
+        let game_ply = 2 * (self.position.fullmoves().max(1) - 1) + u32::from(turn == Color::Black);
+        self.budget = budget(&self.limits, &self.options, turn, game_ply);
+    }
+
     /// Sorts the root moves by rank. A search of one line keeps only those of the highest rank.
     pub(super) fn sort_by_rank(&mut self) {
         self.root_moves.sort_by_key(|root| Reverse(root.rank));

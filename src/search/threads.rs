@@ -19,7 +19,7 @@ use super::tt::{self, NoMemory, TranspositionTable};
 use super::tt_file::{self, SavedTable};
 use super::worker::{STACK_BYTES, WORKER_BYTES, Worker};
 use super::{params, root};
-use crate::board::{Color, Move, Position};
+use crate::board::{Move, Position};
 use crate::level::Level;
 use crate::nnue::Network;
 use crate::util::memory;
@@ -63,8 +63,7 @@ impl ThreadPool {
         let limits = if sync::can_stop() { limits } else { limits.without_stop() };
         let mut request = SearchRequest::new(position, limits, options, self.table.clone(), reporter);
         request.previous_value = *self.shared.activity.last_value.lock();
-        request.budget =
-            request::budget(&request.limits, &request.options, request.position.turn(), game_ply(&request.position));
+        request.set_budget();
         let level = request.options.level;
         if let Some(tables) = self.syzygy.as_ref().filter(|_| level.is_none()) {
             request.use_tablebases(tables.clone());
@@ -226,11 +225,6 @@ impl ThreadPool {
         }
         self.threads.clear();
     }
-}
-
-/// Plies since the start of the game, by the move number.
-fn game_ply(position: &Position) -> u32 {
-    2 * (position.fullmoves().max(1) - 1) + u32::from(position.turn() == Color::Black)
 }
 
 impl Drop for ThreadPool {

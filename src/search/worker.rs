@@ -520,7 +520,7 @@ pub(super) fn into_value(steps: Step<Value>) -> Searched {
 
 // A search on the caller's thread.
 //
-// Searches on the caller's own thread, without channels, clock and reports.
+// Searches on the caller's own thread, without channels and reports. A clock counts nodes.
 //
 // Data generation runs a thousand small searches a second on every core. Sending each to another thread would cost
 // more than some of the searches. All results are kept between searches until [`Solo::clear`]. The same searches
@@ -533,6 +533,10 @@ pub struct Solo {
     table: Arc<TranspositionTable>,
     reporter: Arc<Silent>,
     level: Option<Level>,
+    /// Nodes per millisecond of the clock; 0 without a clock.
+    nodes_per_ms: u64,
+    /// Value of the last search with a clock.
+    last_value: Option<Value>,
 }
 
 /// Result of a search.
@@ -561,7 +565,14 @@ impl Solo {
             table: Arc::new(TranspositionTable::new(hash_mb).unwrap_or_else(|error| panic!("{error}"))),
             reporter: Arc::new(Silent),
             level: None,
+            nodes_per_ms: 0,
+            last_value: None,
         }
+    }
+
+    /// Sets the nodes per millisecond of later searches whose limits have clocks.
+    pub fn set_nodes_per_ms(&mut self, nodes: u64) {
+        self.nodes_per_ms = nodes;
     }
 
     /// Sets the observer of evaluations for later searches; `None` for no observer.
@@ -578,15 +589,21 @@ impl Solo {
     pub fn clear(&mut self) {
         self.worker.clear();
         self.table.clear_part(0, 1);
+        self.last_value = None;
     }
 
-    /// Searches within limits of depth or nodes. Returns `None` if there is no legal move.
+    /// Searches within limits of depth or nodes, or of clocks if these count nodes ([`Solo::set_nodes_per_ms`]). Returns
+    /// `None` if there is no legal move.
     pub fn search(&mut self, position: &Position, limits: &Limits) -> Option<Found> {
         let (position, limits) = (position.clone(), limits.clone());
-        let mut request =
-            SearchRequest::new(position, limits, SearchOptions::default(), self.table.clone(), self.reporter.clone());
+        let options = SearchOptions { nodes_time: self.nodes_per_ms, ..SearchOptions::default() };
+        let mut request = SearchRequest::new(position, limits, options, self.table.clone(), self.reporter.clone());
         if request.root_moves.is_empty() {
             return None;
+        }
+        if self.nodes_per_ms > 0 {
+            request.set_budget();
+            request.previous_value = self.last_value;
         }
         self.table.age();
         self.signals.begin(false);
@@ -604,6 +621,7 @@ impl Solo {
             nodes: self.worker.nodes,
         });
         self.worker.release_request();
+        self.last_value = found.filter(|_| self.nodes_per_ms > 0).map(|found| found.value);
         found
     }
 }

@@ -3,19 +3,24 @@
 use std::io::{BufRead, BufReader, Write, stdin, stdout};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::board::{Color, Position};
-use crate::game::play::{self, EvenOpenings, MoveArgs, OpeningArgs, RuleArgs, Tally};
-use crate::search::{Limits, STACK_BYTES, Solo, params, rules};
+use crate::game::clock::{Clock, TimeControl};
+use crate::game::ending::Ending;
+use crate::game::play::{self, Answer, EvenOpenings, MoveArgs, OpeningArgs, RuleArgs, Tally};
+use crate::search::{Found, Limits, STACK_BYTES, Solo, params, rules};
 use crate::tools::load_network;
 use crate::util::cores;
 use crate::util::rng::SplitMix64;
 
 /// Default number of nodes for each move.
 const NODES: u64 = 5000;
+/// Default number of nodes per millisecond of a clock.
+const NODES_PER_MS: u64 = 200;
 
 /// Arguments for the games.
 #[derive(clap::Args, Clone, Debug)]
@@ -29,6 +34,18 @@ pub struct DuelArgs {
     /// Limits of a move: 5000 nodes if absent.
     #[command(flatten)]
     pub moves: MoveArgs,
+    /// Clock of each player, which counts nodes: [MOVES/]SECONDS[+INCREMENT]
+    #[arg(long, value_name = "CONTROL", conflicts_with_all = ["nodes", "soft_nodes", "depth"])]
+    pub tc: Option<TimeControl>,
+    /// Nodes per millisecond of the clock
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = NODES_PER_MS,
+        requires = "tc",
+        value_parser = clap::value_parser!(u64).range(1..=10_000),
+    )]
+    pub nodestime: u64,
     /// Openings.
     #[command(flatten)]
     pub openings: OpeningArgs,
@@ -79,9 +96,14 @@ pub fn serve(args: &DuelArgs, input: impl BufRead, mut output: impl Write) -> Re
     let mut arena = Arena {
         openings: EvenOpenings::new(&args.openings)?,
         players: [(); 2].map(|()| Solo::new(network.clone(), hash)),
-        limits: args.moves.limits(NODES),
+        limits: if args.tc.is_some() { Limits::default() } else { args.moves.limits(NODES) },
+        control: args.tc,
+        nodes_per_ms: args.nodestime,
         rules: &args.rules,
     };
+    if args.tc.is_some() {
+        arena.players.iter_mut().for_each(|player| player.set_nodes_per_ms(args.nodestime));
+    }
     for line in input.lines() {
         let request: MatchRequest = serde_json::from_str(&line?).context("not a match request")?;
         let tally = arena.play(&request)?;
@@ -97,6 +119,8 @@ struct Arena<'a> {
     /// The plus player and the minus player.
     players: [Solo; 2],
     limits: Limits,
+    control: Option<TimeControl>,
+    nodes_per_ms: u64,
     rules: &'a RuleArgs,
 }
 
@@ -124,18 +148,31 @@ impl Arena<'_> {
         }
         let never = AtomicBool::new(false);
         let mut failed = None;
+        let mut clock = self.control.map(Clock::new);
         let ending = play::play_game(start, self.rules, &never, |position| {
-            let plus = position.turn() == plus_is;
+            let (turn, plus) = (position.turn(), position.turn() == plus_is);
             let values = if plus { &request.plus } else { &request.minus };
             failed = set_parameters(&request.names, values).err();
+            let limits = clock.as_ref().map_or_else(|| self.limits.clone(), |clock| clock.limits(turn, &self.limits));
             let player = &mut self.players[usize::from(!plus)];
-            player.search(position, &self.limits).filter(|_| failed.is_none()).into()
+            let found = player.search(position, &limits).filter(|_| failed.is_none());
+            if !in_time(clock.as_mut(), turn, found.as_ref(), self.nodes_per_ms) {
+                return Answer::End(Ending::out_of_time(position, turn));
+            }
+            found.into()
         });
         match failed {
             Some(error) => Err(error),
             None => Ok(ending.context("a game did not end; this is a bug, please report it")?.white),
         }
     }
+}
+
+/// Subtracts the nodes of a search from the clock. Returns whether enough time was left.
+fn in_time(clock: Option<&mut Clock>, turn: Color, found: Option<&Found>, nodes_per_ms: u64) -> bool {
+    let (Some(clock), Some(found)) = (clock, found) else { return true };
+    let spent = Duration::from_secs_f64(found.nodes as f64 / nodes_per_ms as f64 / 1000.0);
+    clock.charge(turn, spent, Duration::ZERO)
 }
 
 /// Sets the search parameters and the switches of rules of this process.

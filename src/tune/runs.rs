@@ -22,19 +22,23 @@ use crate::util::text::Shown as _;
 
 // State file and selection of parameters.
 
-/// Prefixes of the names of parameters that have no effect in games on one thread, at a fixed number of nodes and
-/// without tablebases.
-const NOT_TUNED: [&str; 3] = ["time_", "vote_", "tb_"];
+/// Prefixes of the names of parameters that have no effect in games on one thread and without tablebases.
+const NOT_TUNED: [&str; 2] = ["vote_", "tb_"];
+/// Prefix of the names of parameters that have an effect only with a clock.
+const OF_CLOCK: &str = "time_";
 
-/// The parameters that have an effect in the games.
-pub(super) fn tunable() -> impl Iterator<Item = &'static Parameter> {
-    let is_tunable = |name: &str| !NOT_TUNED.iter().any(|other| name.starts_with(other));
+/// The parameters that have an effect in the games of these arguments.
+pub(super) fn tunable(games: &DuelArgs) -> impl Iterator<Item = &'static Parameter> {
+    let has_clock = games.tc.is_some();
+    let is_tunable = move |name: &str| {
+        !NOT_TUNED.iter().any(|other| name.starts_with(other)) && (has_clock || !name.starts_with(OF_CLOCK))
+    };
     params::TABLE.iter().filter(move |p| is_tunable(p.name))
 }
 
 /// The parameters that have an effect in the games, and the switches of rules.
-pub(super) fn screenable() -> impl Iterator<Item = &'static Parameter> {
-    tunable().chain(rules::SWITCHES)
+pub(super) fn screenable(games: &DuelArgs) -> impl Iterator<Item = &'static Parameter> {
+    tunable(games).chain(rules::SWITCHES)
 }
 
 /// Parses a number above 0 on the command line.
@@ -128,7 +132,7 @@ pub fn run_spsa(args: &SpsaArgs, mut out: impl Write) -> Result<()> {
 /// Loads the state file, or creates a new state if there is no file.
 fn load_spsa(args: &SpsaArgs) -> Result<Spsa> {
     let Some(spsa) = load::<Spsa>(&args.state, "run")? else {
-        let parameters = chosen(&args.only, args.shake)?;
+        let parameters = chosen(&args.only, args.shake, &args.duel)?;
         let spsa = Spsa::new(parameters, args.iterations, args.rate, args.seed);
         return Ok(spsa);
     };
@@ -143,9 +147,9 @@ fn load_spsa(args: &SpsaArgs) -> Result<Spsa> {
 }
 
 /// The parameters whose names start with one of `only`.
-fn chosen(only: &[String], shake: f64) -> Result<Vec<Tuned>> {
+fn chosen(only: &[String], shake: f64, games: &DuelArgs) -> Result<Vec<Tuned>> {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|o| name.starts_with(o.as_str()));
-    let chosen: Vec<Tuned> = tunable().filter(|p| wanted(p.name)).map(|p| Tuned::new(p, shake)).collect();
+    let chosen: Vec<Tuned> = tunable(games).filter(|p| wanted(p.name)).map(|p| Tuned::new(p, shake)).collect();
     if chosen.is_empty() {
         bail!("no parameter name starts with {}", only.join(" or "));
     }
@@ -274,7 +278,7 @@ fn request(screen: &Screen, number: u64, pairs: u32) -> MatchRequest {
 
 /// Loads the state file, or creates a new state if there is no file.
 fn load_screen(args: &ScreenArgs) -> Result<Screen> {
-    let factors = factors(&args.only, args.shake)?;
+    let factors = factors(&args.only, args.shake, &args.duel)?;
     let Some(screen) = load::<Screen>(&args.state, "screening")? else {
         return Ok(Screen::new(factors, args.seed));
     };
@@ -288,16 +292,16 @@ fn load_screen(args: &ScreenArgs) -> Result<Screen> {
 }
 
 /// The parameters of `--only` with their levels; all if it is empty.
-fn factors(only: &[String], shake: f64) -> Result<Vec<Factor>> {
+fn factors(only: &[String], shake: f64, games: &DuelArgs) -> Result<Vec<Factor>> {
     if only.is_empty() {
-        return Ok(tunable().map(|p| default_levels(p, shake)).collect());
+        return Ok(tunable(games).map(|p| default_levels(p, shake)).collect());
     }
     let mut chosen = Vec::new();
     for word in only {
         match word.split_once('=') {
-            Some((name, levels)) => chosen.push(with_levels(name, levels)?),
+            Some((name, levels)) => chosen.push(with_levels(name, levels, games)?),
             None => {
-                let named = screenable().filter(|p| p.name.starts_with(word.as_str()));
+                let named = screenable(games).filter(|p| p.name.starts_with(word.as_str()));
                 let count = chosen.len();
                 chosen.extend(named.map(|p| default_levels(p, shake)));
                 ensure!(chosen.len() > count, "no parameter name starts with {word}");
@@ -319,9 +323,15 @@ fn default_levels(p: &Parameter, shake: f64) -> Factor {
     Factor::new(p.name, level(p.default.saturating_sub(by)), level(p.default.saturating_add(by)))
 }
 
+/// What a parameter lacks that has an effect only with a clock.
+fn with_clock(name: &str) -> &'static str {
+    if name.starts_with(OF_CLOCK) { " without a clock (--tc)" } else { "" }
+}
+
 /// Parses the levels of `NAME=LOW..HIGH`.
-fn with_levels(name: &str, levels: &str) -> Result<Factor> {
-    let p = screenable().find(|p| p.name == name).with_context(|| format!("{name} is not a tunable parameter"))?;
+fn with_levels(name: &str, levels: &str, games: &DuelArgs) -> Result<Factor> {
+    let p = screenable(games).find(|p| p.name == name);
+    let p = p.with_context(|| format!("{name} is not a tunable parameter{}", with_clock(name)))?;
     let ends = levels.split_once("..");
     let ends = ends.and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
     let Some((low, high)) = ends else {
