@@ -9,7 +9,7 @@ use super::analyst::{Analyst, Look, cut_at_end, is_over};
 use super::features::prevention;
 use super::mark::{bad_mark, opposite, rank};
 use super::material::{Balance, Swing, is_at_rest, is_most, settled, swing};
-use crate::board::{Color, Move, Position};
+use crate::board::{Color, Move, Position, Role};
 use crate::search::score::Score;
 
 /// Number of the defender's replies that are compared.
@@ -18,13 +18,10 @@ const REPLIES: usize = 3;
 /// limits are. The first round refutes most claims cheaply; the second one confirms the others.
 // MEASURED: 28 November 2026: with searches of 2,000 nodes, 16 of 726 claims of 200 games turned out false.
 const ROUNDS: [(u32, u64); 2] = [(2, 1), (1, 10_000)];
-/// One more round where something is given for the gain, in a threat or for a net gain of two pawns, such as the
-/// exchange: a pawn more or less decides about them.
+/// One more round where something is given for the gain: a pawn more or less decides about such claims.
 // MEASURED: 29 November 2026: with 10,000 nodes, 2 of 147 claims of 40 games turned out false, both threats of this
 // kind, and later 1 of 1,669 claims of 400 games, an exchange.
 const PRICE_ROUND: (u32, u64) = (1, 40_000);
-/// Maximum number of pawns of a net gain that the loss of one more pawn refutes.
-const SMALL_GAIN: i32 = 2;
 /// Centipawns for each pawn won by which a reply must be worse than the best one to count as losing more.
 const WORSE: i32 = 75;
 /// Minimum number of plies played on after the end of a line, and maximum number until the position is quiet. A double
@@ -45,7 +42,7 @@ const MARGINS: (i32, i32) = (100, 150);
 /// Maximum score in centipawns after a gain of less than a piece: a constant, and more for each pawn of the surplus.
 /// Above, something else decides the game.
 const DECIDED: (i32, i32) = (250, 250);
-/// Pawns won for each of which one may be given back; one at least.
+/// Pawns won for each of which one may be given back; one at least, but none where pawns are claimed beside pieces.
 const SLACK: i32 = 4;
 /// Value of a piece in pawns.
 pub(super) const PIECE: i32 = 3;
@@ -64,10 +61,12 @@ pub(super) struct GainLine<'a> {
     pub is_threat: bool,
 }
 
-/// A round of a proof: the pawns claimed, the divisor of the limits, and the least number of nodes.
+/// A round of a proof: the pawns claimed, those that may be given back, the divisor of the limits, and the least number
+/// of nodes.
 #[derive(Clone, Copy)]
 struct Round {
     points: i32,
+    slack: i32,
     part: u32,
     least: u64,
 }
@@ -100,10 +99,11 @@ impl GainLine<'_> {
         if self.after(line).is_insufficient_material() {
             return Ok(false);
         }
-        let is_close = !won.roles()[1].is_empty() && (self.is_threat || won.points <= SMALL_GAIN);
-        let last = Some(PRICE_ROUND).filter(|(_, least)| is_close && analyst.has_fewer_nodes(*least));
+        let [wins, gives] = won.roles();
+        let slack = slack(&wins, won.points);
+        let last = Some(PRICE_ROUND).filter(|(_, least)| !gives.is_empty() && analyst.has_fewer_nodes(*least));
         for (part, least) in ROUNDS.into_iter().chain(last) {
-            if !self.holds(line, Round { points: won.points, part, least }, analyst)? {
+            if !self.holds(line, Round { points: won.points, slack, part, least }, analyst)? {
                 return Ok(false);
             }
         }
@@ -172,7 +172,7 @@ impl GainLine<'_> {
     fn keeps(
         &self,
         line: &[Move],
-        Round { points, part, least }: Round,
+        Round { points, slack, part, least }: Round,
         is_claim: bool,
         analyst: &mut Analyst,
     ) -> Result<bool, Stopped> {
@@ -194,7 +194,7 @@ impl GainLine<'_> {
                 || played >= PLAYED_ON && is_at_rest(&position)
                 || played >= UNTIL_QUIET && points >= PIECE;
             if is_last {
-                return Ok(is_kept(balance - before, points) && fits(for_side, points, balance));
+                return Ok(is_kept(balance - before, points, slack) && fits(for_side, points, balance));
             }
             if played >= UNTIL_QUIET {
                 return Ok(false);
@@ -213,10 +213,17 @@ fn is_clear(won: &Swing) -> bool {
     won.points >= if won.roles()[1].is_empty() { 1 } else { 2 }
 }
 
+/// Pawns of a gain that may be given back. If the claim names pawns beside pieces, they have to stay: "a knight and a
+/// pawn" is not won if only the knight is.
+fn slack(wins: &[Role], points: i32) -> i32 {
+    let has_pawn_and_piece = wins.contains(&Role::Pawn) && wins.iter().any(|role| *role != Role::Pawn);
+    if has_pawn_and_piece { 0 } else { 1.max(points / SLACK) }
+}
+
 /// Whether what is left is most of the pawns won, and no more than the slack is given back. A queen that wins only a
 /// piece in the end is not won.
-fn is_kept(left: i32, points: i32) -> bool {
-    is_most(left, points) && left >= points - 1.max(points / SLACK)
+fn is_kept(left: i32, points: i32, slack: i32) -> bool {
+    is_most(left, points) && left >= points - slack
 }
 
 /// Whether a line is short enough for the material that it wins. In longer lines, the defender usually has alternatives
@@ -492,7 +499,12 @@ mod tests {
         assert!(!fits(-226, 1) && fits(0, 1) && fits(-500, -2) && !fits(0, 3) && fits(1200, 3));
         // White takes the queen and loses his own to a fork: at +4.70 he is no queen for a bishop up.
         assert!(!fits(470, 8));
-        assert!(is_kept(2, 3) && is_kept(7, 9) && !is_kept(6, 9) && !is_kept(4, 6) && !is_kept(1, 2));
+        let piece = [Role::Queen];
+        let kept = |left, points| is_kept(left, points, slack(&piece, points));
+        assert!(kept(2, 3) && kept(7, 9) && !kept(6, 9) && !kept(4, 6) && !kept(1, 2));
+        let with_pawn = slack(&[Role::Queen, Role::Pawn], 5);
+        assert!(!is_kept(4, 5, with_pawn) && is_kept(5, 5, with_pawn));
+        assert_eq!(slack(&[Role::Pawn; 3], 3), 1);
         // Anderssen and Kieseritzky, London 1851: the attack is worth more than a pawn won back.
         assert!(!fits(174, -2) && fits(900, 1));
         // A piece is won back, and an attack decides.

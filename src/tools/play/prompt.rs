@@ -16,6 +16,7 @@ pub enum Typed {
     /// The end of the input.
     End,
     /// Ctrl-C.
+    #[cfg_attr(target_family = "wasm", allow(dead_code, reason = "without line editing, Ctrl-C ends the program"))]
     Interrupt,
 }
 
