@@ -18,10 +18,10 @@ const REPLIES: usize = 3;
 /// limits are. The first round refutes most claims cheaply; the second one confirms the others.
 // MEASURED: 28 November 2026: with searches of 2,000 nodes, 16 of 726 claims of 200 games turned out false.
 const ROUNDS: [(u32, u64); 2] = [(2, 1), (1, 10_000)];
-/// One more round where something is given for the gain: a pawn more or less decides about such claims.
-// MEASURED: 29 November 2026: with 10,000 nodes, 2 of 147 claims of 40 games turned out false, both threats of this
-// kind, and later 1 of 1,669 claims of 400 games, an exchange.
-const PRICE_ROUND: (u32, u64) = (1, 40_000);
+/// One more round for threats, and where something is given for the gain: a pawn more or less decides about such claims.
+// MEASURED: 29 November 2026: with 10,000 nodes, 2 of 147 claims of 40 games turned out false, both threats, and later an
+// exchange of 1,669 claims of 400 games. With this round for claims with a price alone, a threat of 141 of 40 games.
+const LAST_ROUND: (u32, u64) = (1, 40_000);
 /// Centipawns for each pawn won by which a reply must be worse than the best one to count as losing more.
 const WORSE: i32 = 75;
 /// Minimum number of plies played on after the end of a line, and maximum number until the position is quiet. A double
@@ -101,7 +101,8 @@ impl GainLine<'_> {
         }
         let [wins, gives] = won.roles();
         let slack = slack(&wins, won.points);
-        let last = Some(PRICE_ROUND).filter(|(_, least)| !gives.is_empty() && analyst.has_fewer_nodes(*least));
+        let is_doubtful = self.is_threat || !gives.is_empty();
+        let last = Some(LAST_ROUND).filter(|(_, least)| is_doubtful && analyst.has_fewer_nodes(*least));
         for (part, least) in ROUNDS.into_iter().chain(last) {
             if !self.holds(line, Round { points: won.points, slack, part, least }, analyst)? {
                 return Ok(false);
@@ -530,7 +531,7 @@ mod tests {
             let start = position(fen);
             let moves = [start.parse_san("Rxa7").expect("legal")];
             let line = GainLine { start: &start, moves: &moves, side: Color::White, given: 0, is_threat: false };
-            let round = Round { points: 1, part: 1, least: 10_000 };
+            let round = Round { points: 1, slack: 0, part: 1, least: 10_000 };
             let replies = line.survives_replies(&line.after(&moves), &moves, None, round, &mut analyst(10_000, 1));
             replies.ok()
         };

@@ -14,6 +14,7 @@
 //! | `overlooks_threat` | the opponent carries out a threat after the move, and could not after the best one |
 //! | `reply_threatens` | the opponent's reply makes a threat that is worth the loss |
 //! | `best_mates`, `best_wins`, `best_promotes`, `best_threatens` | effect of the better move |
+//! | `best_attacks` | the better move forks or skewers the king and another piece, and captures that piece |
 //! | `best_prevents` | only one reply punishes the move, and the better move prevents it |
 //! | `best_gains` | changes on the board in the line of the better move that explain the loss |
 //! | `best_keeps` | the evaluation of the better move |
@@ -378,6 +379,8 @@ mod tests {
     /// A queen that is attacked by a pawn.
     const QUEEN_HANGS: &str = "rnbqkb1r/ppp1pppp/5n2/3p4/4Q3/8/PPPP1PPP/RNB1KBNR w KQkq - 0 4";
     /// White can fork king and rook on c7.
+    const FORK_OF_ROOK: &str = "r3k2r/pp3ppp/2n5/3N4/8/8/PPP2PPP/R3K2R w KQkq - 0 1";
+    const KNIGHT_HANGS: &str = "4k3/ppp2ppp/8/3n4/8/8/PPP2PPP/3RK3 w - - 0 1";
     const FORK: &str = "r3k2r/pp3ppp/8/3N4/8/8/PPP2PPP/R3K2R w KQkq - 0 1";
 
     /// White must promote at once.
@@ -440,7 +443,12 @@ mod tests {
     fn gain_of_the_better_move_is_named() {
         check(
             "best_wins",
-            (FORK, "h3", "1.Nc7+ was better, forking the king on e8 and the rook on a8 and winning "),
+            (KNIGHT_HANGS, "h3", "1.Rxd5 was better, taking the hanging knight on d5."),
+            (QUEEN_HANGS, "Nf3"),
+        );
+        check(
+            "best_attacks",
+            (FORK_OF_ROOK, "h3", "1.Nc7+ was better, forking the king on e8 and the rook on a8 (1...K"),
             (QUEEN_HANGS, "Nf3"),
         );
         check("best_promotes", (PROMOTION, "Kb1", "1.a8=Q was better, promoting a pawn"), (FORK, "h3"));

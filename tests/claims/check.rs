@@ -11,7 +11,7 @@ const PROVED: u32 = 2;
 const PUNISHES: [&str; 7] =
     ["allows_mate", "loses_material", "lets_promote", "refutation", "no_single_reason", "stalemate", "draws"];
 /// Reasons that are proved on the board or by a mate. A refutation is one if it names a change on the board.
-const PROOFS: [&str; 14] = [
+const PROOFS: [&str; 15] = [
     "allows_mate",
     "loses_material",
     "lets_promote",
@@ -23,6 +23,7 @@ const PROOFS: [&str; 14] = [
     "best_wins",
     "best_promotes",
     "best_threatens",
+    "best_attacks",
     "best_prevents",
     "best_gains",
     "reply_threatens",
@@ -126,13 +127,14 @@ fn check_move(context: &Context, all: &mut Checked) {
         }
         let line = walk(&context.after, &played["refutation"]);
         // A board without history does not know a draw by repetition.
-        let is_over = context.after.is_game_over() || reasons.iter().any(|reason| reason["kind"] == "draws");
+        let draws = |reason: &Value| reason["kind"] == "draws" || reason["claim"]["end"] == "draw";
+        let is_over = context.after.is_game_over() || reasons.iter().any(draws);
         if line.is_err() || played["refutation"].is_null() && !is_over {
             wrong.push(format!("bad refutation: {line:?}"));
         }
         let has_score = played["evaluation"]["eval"]["cp"].is_i64();
         let is_cut = |line: Vec<Chess>| line.len() == 2 && !line[1].is_game_over();
-        if has_score && line.is_ok_and(is_cut) {
+        if has_score && !is_over && line.is_ok_and(is_cut) {
             wrong.push("the refutation has one move".to_owned());
         }
         let says =

@@ -3,12 +3,12 @@
 use super::bad::{offers_trade, rest, threat_claim, threat_words};
 use super::words::{Form, harm, line, motif_phrase, purpose};
 use super::{Claim, Gain, Look, Reason, ReasonWriter, mate_for, motifs, rank, standing};
-use crate::board::{Color, Move, Position, piece_value};
+use crate::board::{Color, Move, Position, Role, piece_value};
 use crate::review::facts::PIECE;
 use crate::review::features::{Feature, Prevention, gains, own_attack, prevention, purposes, queen_trade};
 use crate::review::mark::{MISTAKE, opposite, winning};
 use crate::review::material::{Balance, Swing, explains, is_nearly_at_rest, list};
-use crate::review::motifs::{Kind, Man, Walk, role_name, sacrifice};
+use crate::review::motifs::{Kind, Man, Motif, Walk, role_name, sacrifice};
 use crate::search::score::Score;
 
 /// Maximum difference in centipawns between two moves that are about equally good.
@@ -16,6 +16,8 @@ const EVEN: i32 = 20;
 /// Divisor of the winning chance that a move loses: at most this part is still lost where the reply that punishes it is
 /// excluded.
 const PREVENTED: f64 = 2.0;
+/// Plies of a double attack: the attack, the reply, the capture.
+const DOUBLE_ATTACK: usize = 3;
 
 impl ReasonWriter<'_> {
     pub(super) fn better_move(&self) -> Option<Reason> {
@@ -24,6 +26,7 @@ impl ReasonWriter<'_> {
         }
         self.as_good()
             .or_else(|| self.best_wins())
+            .or_else(|| self.best_attacks())
             .or_else(|| self.best_threatens())
             .or_else(|| self.best_prevents())
             .or_else(|| self.best_gains())
@@ -33,7 +36,7 @@ impl ReasonWriter<'_> {
     /// Whether the better move wins, threatens, prevents or changes more than the move played, so that its sentence is
     /// the reason.
     pub(super) fn best_is_reason(&self) -> bool {
-        let gains = || self.best_wins().or_else(|| self.best_threatens());
+        let gains = || self.best_wins().or_else(|| self.best_attacks()).or_else(|| self.best_threatens());
         let changes = || self.best_prevents().or_else(|| self.best_gains());
         mate_for(self.before).is_some() || gains().or_else(changes).is_some()
     }
@@ -155,6 +158,23 @@ impl ReasonWriter<'_> {
             ("best_wins", text)
         };
         Some(Reason { kind, text, claim: Some(claim) })
+    }
+
+    /// A fork or skewer of the king by the best move, which captures the other piece next. The material is not claimed:
+    /// in the proof the opponent wins a pawn back, or gets something else for it.
+    fn best_attacks(&self) -> Option<Reason> {
+        let position = &self.facts.position;
+        let gained = self.kept?.points - self.lost.map_or(0, |lost| lost.points);
+        let moves = self.best_line.get(..DOUBLE_ATTACK).filter(|_| self.is_bad() && explains(gained, self.loss()))?;
+        let is_double = |motif: &Motif| {
+            let has_king = motif.targets.iter().any(|target| target.role == Role::King);
+            motif.ply == 0 && matches!(motif.kind, Kind::Fork | Kind::Skewer) && has_king
+        };
+        let found: Vec<Motif> = motifs(&self.better).into_iter().filter(is_double).take(1).collect();
+        let phrase = motif_phrase(found.first()?, Form::Gerund);
+        let text = format!("{} was better, {phrase}{}.", self.best(), rest(position, moves, 1));
+        let claim = Claim::new(position, moves, self.mover()).with_motifs(&found, 0);
+        Some(Reason { kind: "best_attacks", text, claim: Some(claim) })
     }
 
     /// The material that a side wins, or "back" and the material if the other side has just captured as much or is
