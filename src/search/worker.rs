@@ -592,8 +592,8 @@ impl Solo {
         self.last_value = None;
     }
 
-    /// Searches within limits of depth or nodes, or of clocks if these count nodes ([`Solo::set_nodes_per_ms`]). Returns
-    /// `None` if there is no legal move.
+    /// Searches within limits of depth or nodes, or of clocks if these count nodes ([`Solo::set_nodes_per_ms`]).
+    /// Returns `None` if there is no legal move.
     pub fn search(&mut self, position: &Position, limits: &Limits) -> Option<Found> {
         let (position, limits) = (position.clone(), limits.clone());
         let options = SearchOptions { nodes_time: self.nodes_per_ms, ..SearchOptions::default() };
