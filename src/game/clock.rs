@@ -61,6 +61,11 @@ impl fmt::Display for TimeControl {
     }
 }
 
+/// The time of a search on a clock that counts nodes.
+pub fn time_of_nodes(nodes: u64, nodes_per_ms: u64) -> Duration {
+    Duration::from_secs_f64(nodes as f64 / nodes_per_ms as f64 / 1000.0)
+}
+
 /// The clock of both sides in one game.
 #[derive(Clone, Debug)]
 pub struct Clock {

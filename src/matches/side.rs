@@ -8,6 +8,7 @@ use anyhow::{Result, anyhow, bail, ensure};
 use serde::Serialize;
 
 use crate::board::{Move, Position};
+use crate::game::clock::time_of_nodes;
 use crate::nnue::Network;
 use crate::search::{Controller, Limits, Score, Silent, ThreadPool};
 use crate::tools::load_network;
@@ -178,13 +179,12 @@ impl Engine {
     /// Searches a position; `None` if there is no legal move.
     pub fn search(&mut self, position: &Position, limits: Limits) -> Option<FoundMove> {
         let options = self.settings.for_search();
-        let nodes_per_ms = options.nodes_time as f64;
+        let nodes_per_ms = options.nodes_time;
         let started = Instant::now();
         let outcome = self.pool.search(position.clone(), limits, options, Arc::new(Silent));
-        let time = if nodes_per_ms > 0.0 {
-            Duration::from_secs_f64(outcome.progress.nodes as f64 / nodes_per_ms / 1000.0)
-        } else {
-            started.elapsed()
+        let time = match nodes_per_ms {
+            0 => started.elapsed(),
+            _ => time_of_nodes(outcome.progress.nodes, nodes_per_ms),
         };
         let line = outcome.line?;
         Some(FoundMove { m: outcome.best?, score: line.score, depth: line.depth, time })

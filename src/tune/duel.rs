@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::board::{Color, Position};
-use crate::game::clock::{Clock, TimeControl};
+use crate::game::clock::{Clock, TimeControl, time_of_nodes};
 use crate::game::ending::Ending;
 use crate::game::play::{self, Answer, EvenOpenings, MoveArgs, OpeningArgs, RuleArgs, Tally};
 use crate::search::{Found, Limits, STACK_BYTES, Solo, params, rules};
@@ -171,8 +171,7 @@ impl Arena<'_> {
 /// Subtracts the nodes of a search from the clock. Returns whether enough time was left.
 fn in_time(clock: Option<&mut Clock>, turn: Color, found: Option<&Found>, nodes_per_ms: u64) -> bool {
     let (Some(clock), Some(found)) = (clock, found) else { return true };
-    let spent = Duration::from_secs_f64(found.nodes as f64 / nodes_per_ms as f64 / 1000.0);
-    clock.charge(turn, spent, Duration::ZERO)
+    clock.charge(turn, time_of_nodes(found.nodes, nodes_per_ms), Duration::ZERO)
 }
 
 /// Sets the search parameters and the switches of rules of this process.

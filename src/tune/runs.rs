@@ -323,15 +323,11 @@ fn default_levels(p: &Parameter, shake: f64) -> Factor {
     Factor::new(p.name, level(p.default.saturating_sub(by)), level(p.default.saturating_add(by)))
 }
 
-/// What a parameter lacks that has an effect only with a clock.
-fn with_clock(name: &str) -> &'static str {
-    if name.starts_with(OF_CLOCK) { " without a clock (--tc)" } else { "" }
-}
-
 /// Parses the levels of `NAME=LOW..HIGH`.
 fn with_levels(name: &str, levels: &str, games: &DuelArgs) -> Result<Factor> {
     let p = screenable(games).find(|p| p.name == name);
-    let p = p.with_context(|| format!("{name} is not a tunable parameter{}", with_clock(name)))?;
+    let without = if games.tc.is_none() && name.starts_with(OF_CLOCK) { " without a clock (--tc)" } else { "" };
+    let p = p.with_context(|| format!("{name} is not a tunable parameter{without}"))?;
     let ends = levels.split_once("..");
     let ends = ends.and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
     let Some((low, high)) = ends else {
