@@ -11,14 +11,6 @@ use super::worker::{Exit, Searched, Step, Worker};
 use super::{params, rules};
 use crate::board::{CheckInfo, Move};
 
-/// Whether a move is searched.
-enum PruneDecision {
-    Search,
-    Skip,
-    /// Skip this move and every later quiet one.
-    SkipQuiets,
-}
-
 impl Worker {
     /// Step 11. The moves, one by one. The value of the best one is the node's value.
     pub fn search_moves<N: NodeType>(&mut self, node: &mut Node<N>) -> Step<Value> {
@@ -32,7 +24,7 @@ impl Worker {
         let mut share = self.window_share(node);
         loop {
             // Checked before quiet moves are generated and scored, the most expensive part of the loop.
-            if !N::ROOT && Self::is_late(node, count + 1) && self.may_prune_moves(node) {
+            if !N::ROOT && Self::is_late(node, count) && self.may_prune_moves(node) {
                 picker.skip_quiets();
             }
             let (ordering, buffers) = self.ordering(&checks, contexts);
@@ -48,18 +40,8 @@ impl Worker {
             self.stack[0].move_count = count;
             if N::ROOT {
                 self.report_current_move(m, count);
-            } else if self.misses(m) {
+            } else if self.misses(m) || self.is_pruned(node, &info) {
                 continue;
-            } else {
-                // 12. Shallow pruning.
-                match self.shallow_prune(node, &info) {
-                    PruneDecision::Search => {}
-                    PruneDecision::Skip => continue,
-                    PruneDecision::SkipQuiets => {
-                        picker.skip_quiets();
-                        continue;
-                    }
-                }
             }
             let mut extension = 0;
             if !N::ROOT && Some(m) == node.tt_move {
@@ -150,21 +132,18 @@ impl Worker {
         }
     }
 
-    /// Step 12. Shallow pruning: skips moves that are futile by their order, history, exchange or the static
-    /// evaluation. Requires a move that does not lose.
+    /// Step 12. Shallow pruning: whether a move is futile by its history, exchange or the static evaluation. Requires a
+    /// move that does not lose.
     // CITE: conditions and figures: SF-2026-08; those of history pruning are rounded from SF-17.1.
-    fn shallow_prune<N: NodeType>(&mut self, node: &mut Node<N>, c: &MoveInfo) -> PruneDecision {
+    fn is_pruned<N: NodeType>(&self, node: &mut Node<N>, c: &MoveInfo) -> bool {
         if !self.may_prune_moves(node) {
-            return PruneDecision::Search;
+            return false;
         }
         let depth = c.depth - c.reduction / 1024;
         if c.noisy || c.gives_check {
-            return self.prune_noisy(node, c, depth);
+            return self.is_pruned_noisy(node, c, depth);
         }
-        if Self::is_late(node, c.count) {
-            return PruneDecision::SkipQuiets;
-        }
-        self.prune_quiet(node, c, depth)
+        self.is_pruned_quiet(node, c, depth)
     }
 
     /// Whether moves of the node may be skipped: a move that does not lose is known, and zugzwang is unlikely.
@@ -174,16 +153,16 @@ impl Worker {
     }
 
     /// Late move pruning: late moves of a shallow node almost never matter, because the good ones are ordered first.
-    // CITE: origin of the idea not recorded; figures: SF-2026-08. There the move that reaches the limit is still
-    // searched, and quiet evasions of check are never skipped.
-    // MEASURED: that limit gains 8 +- 8 Elo, the evasions 2 +- 8 (docs/experiments.md).
+    // CITE: origin of the idea not recorded; limit and figures: SF-2026-08. There quiet evasions of check are never
+    // skipped.
+    // MEASURED: the limit that skips one move more -8 +- 7 Elo; evasions never skipped +2 +- 8 (docs/experiments.md).
     #[inline]
     fn is_late<N: NodeType>(node: &Node<N>, count: i32) -> bool {
         let limit = params::lmp_base() + node.depth * node.depth;
         count >= limit / (2 - i32::from(node.improving))
     }
 
-    fn prune_noisy<N: NodeType>(&self, node: &Node<N>, c: &MoveInfo, depth: i32) -> PruneDecision {
+    fn is_pruned_noisy<N: NodeType>(&self, node: &Node<N>, c: &MoveInfo, depth: i32) -> bool {
         let history = self.histories.capture.score(c.square(), c.captured);
         // Futility: even with the captured piece added, the evaluation stays below alpha.
         // CITE: idea as for quiet moves below; form and figures: SF-2026-08.
@@ -194,17 +173,16 @@ impl Worker {
                 + Self::victim_value(c.captured)
                 + params::cap_fut_history() * history / 1024;
             if bound <= node.alpha {
-                return PruneDecision::Skip;
+                return true;
             }
         }
         // Exchange: the move loses too much material.
         // CITE: form and figures: SF-2026-08, less its exception for sacrifices that lead to stalemate.
         let margin = params::see_cap_depth() * node.depth + history * params::see_cap_history() / 1024;
-        let holds = !rules::capture_exchange() || self.position.see_ge(c.m, exchange_units(-margin));
-        if holds { PruneDecision::Search } else { PruneDecision::Skip }
+        rules::capture_exchange() && !self.position.see_ge(c.m, exchange_units(-margin))
     }
 
-    fn prune_quiet<N: NodeType>(&self, node: &mut Node<N>, c: &MoveInfo, mut depth: i32) -> PruneDecision {
+    fn is_pruned_quiet<N: NodeType>(&self, node: &mut Node<N>, c: &MoveInfo, mut depth: i32) -> bool {
         let square = c.square();
         let mut history = self.histories.continuation.score(self.stack[-1].context, square)
             + self.histories.continuation.score(self.stack[-2].context, square)
@@ -212,7 +190,7 @@ impl Worker {
         // History: the move has failed too often.
         // CITE: history pruning: F. Letouzey's Fruit (2005); form: Stockfish, figures rounded from SF-17.1.
         if rules::history_pruning() && history < -params::hist_prune_depth() * node.depth {
-            return PruneDecision::Skip;
+            return true;
         }
         history += params::hist_lmr_butterfly() * self.histories.butterfly.score(self.position.turn(), c.m);
         depth += history / params::hist_lmr_div();
@@ -227,14 +205,13 @@ impl Worker {
             if node.best <= bound && !score::is_decisive(node.best) && !score::is_win(bound) {
                 node.best = bound;
             }
-            return PruneDecision::Skip;
+            return true;
         }
         // Exchange: the move loses material.
         // CITE: form and figures: SF-2026-08.
         let d = depth.max(0);
         let threshold = exchange_units(-params::see_quiet_depth() * d * d);
-        let holds = !rules::quiet_exchange() || self.position.see_ge(c.m, threshold);
-        if holds { PruneDecision::Search } else { PruneDecision::Skip }
+        rules::quiet_exchange() && !self.position.see_ge(c.m, threshold)
     }
 
     /// Step 13. Singular extension. If every other move fails low against a window just below the table's score, the
