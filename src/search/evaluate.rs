@@ -274,7 +274,7 @@ mod tests {
 
     use super::*;
     use crate::board::CastlingMode;
-    use crate::search::request::SearchOptions;
+    use crate::search::limits::SearchOptions;
     use crate::search::request::SearchRequest;
     use crate::search::tests::worker;
 

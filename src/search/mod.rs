@@ -34,16 +34,16 @@
 //! * [`tt`], `tt_file`: the transposition table and its file format
 //! * `syzygy`: tablebase files and probes
 //! * `mate_tables`: computed distances to mate of queen, rook or pawn against a king
-//! * `request`: one search: limits and settings, the time budget of a move, root moves, what the threads share
+//! * `limits`: limits and settings of a search, and the time budget of its move
+//! * `request`: one search as all threads share it: root moves, counters, the signal to stop
 //! * `tablebases`: what the search does with tablebases
 //! * `history`, `movepick`: statistics of moves and evaluations; the move picker
-//! * `worker`: the state of one thread and its path, and the only functions that make and undo a move; [`Solo`]: a
-//!   search on the caller's thread
+//! * `worker`: the state of one thread and its path, and the only functions that make and undo a move
 //! * `evaluate`: from the network's output to the search's value, and to centipawns
 //! * `negamax`: the numbered steps of a node, the table of all steps, and quiescence search
 //! * `prune` (steps 5 to 10), `moves` (11 to 15), `history_update` (16)
 //! * `root`: iterations, lines of MultiPV, the aspiration window, the end of the search
-//! * `threads`: the pool, its threads, and their vote
+//! * `threads`: the pool, its threads, and their vote; `solo`: a search on the caller's thread
 //!
 //! The table of steps in `negamax.rs` lists the file and function of each rule.
 // CITE: alpha-beta: Knuth and Moore (1975); principal-variation search: Marsland and Campbell (1982), Reinefeld's
@@ -53,6 +53,7 @@
 pub(crate) mod evaluate;
 mod history;
 mod history_update;
+mod limits;
 mod mate_tables;
 mod movepick;
 mod moves;
@@ -62,6 +63,7 @@ mod prune;
 mod request;
 mod root;
 pub mod score;
+mod solo;
 #[cfg(feature = "full")]
 pub(crate) mod syzygy;
 #[cfg(not(feature = "full"))]
@@ -75,11 +77,12 @@ pub mod tt;
 mod tt_file;
 mod worker;
 
+pub use limits::{Limits, SearchOptions, SideClock};
 pub(crate) use params::rules;
-pub use request::{Limits, SearchOptions, SideClock};
 pub use score::{Line, Outcome, Progress, Reporter, Score, ScoreBound, Silent};
+pub use solo::{Found, Solo};
 #[cfg(feature = "full")]
 pub use syzygy::{CHECKSUM_BYTES, table_checksum};
 pub use threads::{Controller, ThreadPool};
 pub use tt_file::SavedTable;
-pub use worker::{Found, STACK_BYTES, Sampler, Solo};
+pub use worker::{STACK_BYTES, Sampler};

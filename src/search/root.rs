@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use super::limits::{self, IterationSummary};
 use super::negamax::{Node, NodeType, Root};
-use super::request::{self, Exact, RootMove, SearchRequest};
+use super::request::{Exact, RootMove, SearchRequest};
 use super::score::{self, INFINITE, Line, MAX_PLY, NONE, Progress, ScoreBound, Value};
 use super::worker::{Searched, Worker};
 use super::{evaluate, mate_tables, params, tablebases};
@@ -277,7 +278,7 @@ impl Worker {
         let before = self.request.previous_value.unwrap_or(best.value);
         let fall = f64::from(params::time_falling_previous()) / 1000.0 * f64::from(before - best.average)
             + f64::from(*trend.value_at(self.completed_depth) - best.value);
-        let summary = request::IterationSummary {
+        let summary = IterationSummary {
             score_fall: if score::is_decisive(best.value) { 0.0 } else { fall },
             stable_iterations: trend.stable,
             best_move_changes: trend.changes,
@@ -285,7 +286,7 @@ impl Worker {
             forced: self.request.root_moves.len() == 1,
         };
         let soft =
-            if budget.adjustable { (budget.soft * request::stretch(&summary)).min(budget.hard) } else { budget.soft };
+            if budget.adjustable { (budget.soft * limits::stretch(&summary)).min(budget.hard) } else { budget.soft };
         if self.elapsed() < soft {
             return false;
         }

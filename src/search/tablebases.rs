@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::request::{SearchOptions, SearchRequest};
+use super::limits::SearchOptions;
+use super::request::SearchRequest;
 use super::score::{DRAW, TB_WIN, Value};
 use super::syzygy::{Syzygy, Wdl};
 use crate::board::{Color, Move, Position, Role};

@@ -12,7 +12,8 @@ use anyhow::Result;
 use crossbeam::channel::{Receiver, Sender, unbounded};
 
 use super::history::SharedHistories;
-use super::request::{self, Limits, RootMove, SearchOptions, SearchRequest, Signals};
+use super::limits::{Limits, SearchOptions};
+use super::request::{self, RootMove, SearchRequest, Signals};
 use super::score::{self, INFINITE, Line, LoadedTables, Outcome, Progress, Reporter, Score, ScoreBound, Value};
 use super::syzygy::Syzygy;
 use super::tt::{self, NoMemory, TranspositionTable};
