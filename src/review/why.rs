@@ -376,6 +376,8 @@ mod tests {
     const BACK_RANK: &str = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1";
     /// Black must defend f7.
     const SCHOLAR: &str = "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3";
+    /// The same, and the queen cannot defend it.
+    const SCHOLAR_BISHOP: &str = "r1bqk1nr/ppppbppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3";
     /// A queen that is attacked by a pawn.
     const QUEEN_HANGS: &str = "rnbqkb1r/ppp1pppp/5n2/3p4/4Q3/8/PPPP1PPP/RNB1KBNR w KQkq - 0 4";
     /// White can fork king and rook on c7.
@@ -456,7 +458,7 @@ mod tests {
 
     #[test]
     fn recapture_is_described_as_winning_back() {
-        let fen = "rnbqkb1r/ppp1pppp/8/3n4/8/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 3";
+        let fen = "rnbqkb1r/ppp2ppp/4p3/3n4/8/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 3";
         let mut traded = position(fen);
         let m = traded.parse_san("Nxd5").expect("legal");
         traded.do_move(m);
@@ -476,7 +478,7 @@ mod tests {
         // After 3...Nf6 the pawn does not attack the queen, but the knight does.
         check(
             "best_threatens",
-            (SCHOLAR, "a6", "3...g6 was better, threatening 4...gxh5, winning the queen."),
+            (SCHOLAR_BISHOP, "a6", "3...g6 was better, threatening 4...gxh5, winning the queen."),
             (SCHOLAR, "Nf6"),
         );
     }

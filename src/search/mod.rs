@@ -3,7 +3,7 @@
 //! # Credit
 //!
 //! Most formulas and most constants of this search are those of Stockfish's source of August 2026, written anew in
-//! Rust. No code was copied. Of the 256 values in `params`, 174 equal that source; 64 more equal, or are close to,
+//! Rust. No code was copied. Of the 256 values in `params`, 174 equal that source; 62 more equal, or are close to,
 //! that source or earlier Stockfish versions. Stockfish is free software under the GNU General Public License,
 //! version 3.
 //!
@@ -18,7 +18,7 @@
 //! * Reckless, Viridithas, Ethereal: no formula or figure was traced to them. They share many ideas with Stockfish.
 //! * ours: the structure of the code, the layout of the transposition table, the win model's constants (`evaluate`),
 //!   the figures of endings against a lone king (`evaluate`), the choice of root moves by tablebases (`tablebases`),
-//!   `asp_delta`, `red_factor`, `qs_futility`, `time_share`
+//!   `asp_delta`, `red_factor`, `qs_futility`, `time_share`, `time_share_base`, `time_falling_min`
 //!
 //! At each step a `CITE:` comment names the author and year of the idea and the source of its form and figures.
 //! `docs/experiments.md` has measurements and failed experiments.

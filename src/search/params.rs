@@ -378,15 +378,15 @@ parameters! {
     vote_offset = 14, 1..=60, 4;
     // Time, sudden death: share of the clock (100,000ths by the size of the clock, 10,000ths), and the hard limit
     // (100ths)
-    // CITE: form: Stockfish's timeman. `time_share_base`, `time_ply_offset`, `time_share_max`, `time_hard_ply_div`:
-    // SF-17. `time_horizon`: SF-2026-08. `time_size_*`, `time_ply_power` and the other `time_hard_*`: rounded from
-    // SF-17.1. `time_share`: our own games at a clock. Origin of `time_hard_ply_max` not recorded.
-    time_share = 1024, 400..=3000, 60;
+    // CITE: form: Stockfish's timeman. `time_ply_offset`, `time_share_max`, `time_hard_ply_div`: SF-17. `time_horizon`:
+    // SF-2026-08. `time_size_*`, `time_ply_power` and the other `time_hard_*`: rounded from SF-17.1. `time_share` and
+    // `time_share_base` (122 in SF-17): our own games at a clock. Origin of `time_hard_ply_max` not recorded.
+    time_share = 900, 400..=3000, 60;
     time_horizon = 50, 20..=80, 4;
     time_size_base = 320, 100..=600, 30;
     time_size_slope = 32, 0..=100, 6;
     time_size_max = 510, 200..=1000, 45;
-    time_share_base = 122, 0..=300, 15;
+    time_share_base = 75, 0..=300, 15;
     time_ply_offset = 295, 0..=1000, 50;
     time_ply_power = 46, 10..=90, 4;
     time_share_max = 213, 50..=500, 22;
@@ -405,10 +405,11 @@ parameters! {
     time_control_hard_move = 110, 0..=300, 15;
     time_control_hard_max = 6300, 2000..=12000, 500;
     // Time, in 1000ths: maximum share of the clock, pondering, and factors of the soft limit by the search's progress
-    // CITE: `time_ponder`: Stockfish, converted. `time_ceiling`: rounded from SF-17 (0.825). `time_falling_min` and
-    // `time_falling_max`: rounded from SF-17.1. `time_effort` and `time_effort_min`: Stockfish 18 (0.76 from 0.9334
-    // on). The form of `time_falling_*` and `time_changes` is Stockfish's, that of `time_stability*` Berserk's; the
-    // origin of these figures and of `time_ceiling_min`, `time_overhead_max` and `time_forced` is not recorded.
+    // CITE: `time_ponder`: Stockfish, converted. `time_ceiling`: rounded from SF-17 (0.825). `time_falling_max`:
+    // rounded from SF-17.1. `time_falling_min` (570 in SF-17.1, rounded): our own games. `time_effort` and
+    // `time_effort_min`: Stockfish 18 (0.76 from 0.9334 on). The form of `time_falling_*` and `time_changes` is
+    // Stockfish's, that of `time_stability*` Berserk's; the origin of these figures and of `time_ceiling_min`,
+    // `time_overhead_max` and `time_forced` is not recorded.
     time_ceiling = 820, 400..=950, 30;
     time_ceiling_min = 20, 1..=100, 5;
     time_overhead_max = 20, 0..=100, 5;
@@ -416,7 +417,7 @@ parameters! {
     time_falling_base = 600, 200..=1000, 40;
     time_falling_score = 12, 0..=40, 3;
     time_falling_previous = 2100, 0..=5000, 250;
-    time_falling_min = 570, 200..=1000, 40;
+    time_falling_min = 510, 200..=1000, 40;
     time_falling_max = 1600, 1000..=3000, 100;
     time_stability = 90, 20..=200, 10;
     time_stability_max = 1350, 1000..=2200, 60;
