@@ -23,7 +23,7 @@ impl Worker {
         let mut count = 0;
         let mut share = self.window_share(node);
         loop {
-            // Checked before quiet moves are generated and scored, the most expensive part of the loop.
+            // 12. Late moves: checked before quiet moves are generated and scored, the most expensive part of the loop.
             if !N::ROOT && Self::is_late(node, count) && self.may_prune_moves(node) {
                 picker.skip_quiets();
             }
@@ -40,7 +40,8 @@ impl Worker {
             self.stack[0].move_count = count;
             if N::ROOT {
                 self.report_current_move(m, count);
-            } else if self.misses(m) || self.is_pruned(node, &info) {
+            } else if self.misses(m) || self.shallow_prune(node, &info) {
+                // 12. Shallow pruning.
                 continue;
             }
             let mut extension = 0;
@@ -132,18 +133,19 @@ impl Worker {
         }
     }
 
-    /// Step 12. Shallow pruning: whether a move is futile by its history, exchange or the static evaluation. Requires a
-    /// move that does not lose.
+    /// Step 12. Shallow pruning: returns whether a move is skipped, because it is futile by its history, exchange or
+    /// the static evaluation. Requires a move that does not lose. The bound of a futile quiet move may raise the
+    /// node's best value.
     // CITE: conditions and figures: SF-2026-08; those of history pruning are rounded from SF-17.1.
-    fn is_pruned<N: NodeType>(&self, node: &mut Node<N>, c: &MoveInfo) -> bool {
+    fn shallow_prune<N: NodeType>(&self, node: &mut Node<N>, c: &MoveInfo) -> bool {
         if !self.may_prune_moves(node) {
             return false;
         }
         let depth = c.depth - c.reduction / 1024;
         if c.noisy || c.gives_check {
-            return self.is_pruned_noisy(node, c, depth);
+            return self.prune_noisy(node, c, depth);
         }
-        self.is_pruned_quiet(node, c, depth)
+        self.prune_quiet(node, c, depth)
     }
 
     /// Whether moves of the node may be skipped: a move that does not lose is known, and zugzwang is unlikely.
@@ -162,7 +164,7 @@ impl Worker {
         count >= limit / (2 - i32::from(node.improving))
     }
 
-    fn is_pruned_noisy<N: NodeType>(&self, node: &Node<N>, c: &MoveInfo, depth: i32) -> bool {
+    fn prune_noisy<N: NodeType>(&self, node: &Node<N>, c: &MoveInfo, depth: i32) -> bool {
         let history = self.histories.capture.score(c.square(), c.captured);
         // Futility: even with the captured piece added, the evaluation stays below alpha.
         // CITE: idea as for quiet moves below; form and figures: SF-2026-08.
@@ -182,7 +184,7 @@ impl Worker {
         rules::capture_exchange() && !self.position.see_ge(c.m, exchange_units(-margin))
     }
 
-    fn is_pruned_quiet<N: NodeType>(&self, node: &mut Node<N>, c: &MoveInfo, mut depth: i32) -> bool {
+    fn prune_quiet<N: NodeType>(&self, node: &mut Node<N>, c: &MoveInfo, mut depth: i32) -> bool {
         let square = c.square();
         let mut history = self.histories.continuation.score(self.stack[-1].context, square)
             + self.histories.continuation.score(self.stack[-2].context, square)

@@ -14,7 +14,7 @@
 //! | 9 | internal iterative reduction | `reduce_without_move` |
 //! | 10 | ProbCut | `probcut` |
 //! | 11 | the moves, one by one | `moves.rs`: `search_moves`; order: `movepick.rs` |
-//! | 12 | shallow pruning: late moves, futility, exchanges, history | `is_pruned` |
+//! | 12 | shallow pruning: futility, exchanges, history | `shallow_prune`; late moves: `is_late` |
 //! | 13 | singular extension, multi-cut | `singular_extension` |
 //! | 14 | late move reductions | `search_move`; amounts: `reduction` |
 //! | 15 | full searches | `search_move` |

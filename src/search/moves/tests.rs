@@ -127,7 +127,7 @@ fn pruned(w: &mut Worker, position: &Position, best: Value) -> (usize, usize) {
     let moves = late_moves(w, &node);
     let is_pruned = |c: &&MoveInfo| {
         node.best = best;
-        w.is_pruned(&mut node, c)
+        w.shallow_prune(&mut node, c)
     };
     (moves.iter().filter(is_pruned).count(), moves.len())
 }
