@@ -257,13 +257,18 @@ const ELEMENTARY_MATES: [&str; 4] = [
     "8/8/8/3k4/8/8/8/KBN5 w - - 0 1",
 ];
 
-/// Plies in which `attacker` mates an engine without tablebases, with 20,000 nodes a move.
-fn plies_to_mate(attacker: ThreadPool, fen: &str) -> usize {
-    game_to_mate(attacker, fen).len()
+/// Longest mates of these endings against any defence, in plies.
+// CITE: known since the first tables (Thompson).
+const MOST_PLIES_TO_MATE: [usize; 4] = [19, 31, 37, 65];
+
+/// The settings of a search that does not end at the computed distances to mate.
+fn without_mate_tables() -> SearchOptions {
+    SearchOptions { mate_tables: false, ..SearchOptions::default() }
 }
 
-/// The positions after each ply until `attacker` has mated an engine without tablebases, with 20,000 nodes a move.
-fn game_to_mate(mut attacker: ThreadPool, fen: &str) -> Vec<String> {
+/// The positions after each ply until `attacker` has mated an engine without tablebases, with 20,000 nodes a move. Both
+/// search with `options`.
+fn game_to_mate(mut attacker: ThreadPool, fen: &str, options: &SearchOptions) -> Vec<String> {
     let mut defender = pool(1);
     let mut game = position(fen);
     let mut positions = Vec::new();
@@ -275,17 +280,16 @@ fn game_to_mate(mut attacker: ThreadPool, fen: &str) -> Vec<String> {
         assert!(!game.is_draw(0), "{fen} was drawn: {}", game.fen());
         let limits = Limits { nodes: Some(20_000), ..Limits::default() };
         let player = if ply % 2 == 0 { &mut attacker } else { &mut defender };
-        let outcome = player.search(game.clone(), limits, SearchOptions::default(), Arc::new(Recorder::default()));
+        let outcome = player.search(game.clone(), limits, options.clone(), Arc::new(Recorder::default()));
         game.do_move(outcome.best.expect("a legal move"));
         positions.push(game.fen());
     }
     unreachable!("the 50-move rule ends every game")
 }
 
-/// Searches without the distances to mate of three pieces, whose values would end these searches.
+/// Searches without the computed distances to mate, whose values would end these searches.
 fn search_without_mate_tables(pool: &mut ThreadPool, fen: &str, limits: Limits) -> Outcome {
-    let options = SearchOptions { mate_tables: false, ..SearchOptions::default() };
-    pool.search(position(fen), limits, options, Arc::new(Recorder::default()))
+    pool.search(position(fen), limits, without_mate_tables(), Arc::new(Recorder::default()))
 }
 
 /// Nodes of a search to depth 12, or about `max_nodes` if it does not finish.
@@ -322,9 +326,20 @@ fn search_finds_mate_before_fifty_move_limit() {
 }
 
 #[test]
-fn search_wins_elementary_mates_without_tablebases() {
+fn search_alone_wins_elementary_mates() {
     for fen in ELEMENTARY_MATES {
-        plies_to_mate(pool(1), fen);
+        game_to_mate(pool(1), fen, &without_mate_tables());
+    }
+}
+
+#[test]
+fn elementary_mates_are_found_at_once_and_take_the_fewest_plies() {
+    for (fen, max_plies) in ELEMENTARY_MATES.into_iter().zip(MOST_PLIES_TO_MATE) {
+        let first = search(&mut pool(1), fen, depth(4)).line.expect("a line");
+        let Score::Mate(moves) = first.score else { panic!("{fen}: {:?}", first.score) };
+        let plies = game_to_mate(pool(1), fen, &SearchOptions::default()).len();
+        assert_eq!((plies, first.pv.len()), (2 * moves as usize - 1, plies), "{fen}");
+        assert!(plies <= max_plies, "{fen}: {plies} plies");
     }
 }
 
@@ -337,13 +352,13 @@ fn pool_with(tables: &Path) -> ThreadPool {
 
 /// Checks that the lone king is mated within `max_plies`, the longest mate of the ending against any defence.
 fn check_mate(tables: &Path, fen: &str, max_plies: usize) {
-    let plies = plies_to_mate(pool_with(tables), fen);
+    let plies = game_to_mate(pool_with(tables), fen, &without_mate_tables()).len();
     assert!(plies <= max_plies, "{fen}: {plies} plies");
 }
 
 #[test]
 fn tablebases_mate_a_lone_king_in_the_fewest_plies() {
-    for (fen, max_plies) in ELEMENTARY_MATES.into_iter().zip([19, 31]) {
+    for (fen, max_plies) in ELEMENTARY_MATES.into_iter().zip(MOST_PLIES_TO_MATE).take(2) {
         check_mate(&common::shared::data("syzygy"), fen, max_plies);
     }
 }
@@ -353,7 +368,7 @@ fn tablebases_of_four_pieces_win_in_the_fewest_plies() {
     let Some(tables) = common::shared::shared("syzygy") else {
         return;
     };
-    for (fen, max_plies) in ELEMENTARY_MATES.into_iter().zip([19, 31, 37, 65]).skip(2) {
+    for (fen, max_plies) in ELEMENTARY_MATES.into_iter().zip(MOST_PLIES_TO_MATE).skip(2) {
         check_mate(&tables, fen, max_plies);
     }
     // Against a lone piece: the plies to its capture according to the tables.
@@ -363,7 +378,7 @@ fn tablebases_of_four_pieces_win_in_the_fewest_plies() {
         ("3k4/8/n7/8/8/5K2/8/7Q w - - 0 1", 13),
         ("8/8/8/5Q2/2b5/7K/3k4/8 w - - 0 1", 19),
     ] {
-        let game = game_to_mate(pool_with(&tables), fen);
+        let game = game_to_mate(pool_with(&tables), fen, &SearchOptions::default());
         let captured = game.iter().position(|fen| pieces(fen) == 3);
         let plies = captured.unwrap_or(game.len());
         // Tables that store distances in moves can be wrong by one ply.
@@ -412,19 +427,6 @@ fn tablebases_decide_the_root_score() {
     check_root_score(&mut pool, won, true);
 }
 
-/// Elementary endings whose mate takes more plies than a search of 100,000 nodes reaches.
-const LONE_KINGS: [&str; 2] = ["8/8/8/3k4/8/8/8/KQ6 w - - 0 1", "8/8/8/3k4/8/8/8/KR6 w - - 0 1"];
-
-/// Two bishops mate in about 19 moves, beyond what a search of 5 million nodes finds in every position.
-const TWO_BISHOPS: [&str; 6] = [
-    "8/8/8/3k4/8/8/8/KBB5 w - - 0 1",
-    "8/8/8/4k3/8/8/8/K1BB4 w - - 0 1",
-    "8/8/3k4/8/8/8/8/KBB5 w - - 0 1",
-    "8/8/8/2k5/8/8/8/5BBK w - - 0 1",
-    "8/8/4k3/8/8/8/2BB4/K7 w - - 0 1",
-    "8/8/8/3k4/8/2B5/8/K2B4 w - - 0 1",
-];
-
 fn is_won_by_mate(score: Score) -> bool {
     matches!(score, Score::Mate(moves) if moves > 0)
 }
@@ -445,20 +447,17 @@ fn scores_of_won_ending(pool: &mut ThreadPool, fen: &str, nodes: u64) -> (Vec<Sc
 }
 
 #[test]
-#[ignore = "slow: up to 50 million nodes; run by make check-slow"]
+#[ignore = "slow: up to 40 million nodes; run by make check-slow"]
 fn elementary_mates_are_found_and_kept() {
     // One pool for all, so that the table has entries of the positions before.
     let mut used = pool(1);
-    for fen in LONE_KINGS {
+    for fen in ELEMENTARY_MATES {
         for pool in [&mut pool(1), &mut used] {
             let (scores, last) = scores_of_won_ending(pool, fen, 5_000_000);
             assert!(is_won_by_mate(last), "{fen}: {last:?}");
             assert!(scores.iter().all(|score| score.tablebase().is_none()), "{fen}: {scores:?}");
         }
     }
-    // MEASURED: 3 of these six, and 5 of 14 random positions.
-    let with_mate = |fen| is_won_by_mate(scores_of_won_ending(&mut pool(1), fen, 5_000_000).1);
-    assert!(TWO_BISHOPS.into_iter().any(with_mate));
 }
 
 /// Fifty endings that the side to move wins.

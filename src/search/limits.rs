@@ -53,12 +53,20 @@ impl Limits {
     /// and a search without a limit ends after 10 seconds.
     pub fn without_stop(mut self) -> Self {
         (self.infinite, self.ponder) = (false, false);
-        let clocked = self.white.time.is_some() || self.black.time.is_some();
-        let counted = self.depth.is_some() || self.nodes.is_some() || self.soft_nodes.is_some();
-        if !clocked && !counted && self.move_time.is_none() {
+        if !self.is_timed() && !self.is_counted() {
             self.move_time = Some(UNSTOPPABLE);
         }
         self
+    }
+
+    /// Whether a clock or a time for the move limits the search.
+    pub fn is_timed(&self) -> bool {
+        self.white.time.is_some() || self.black.time.is_some() || self.move_time.is_some()
+    }
+
+    /// Whether depth or nodes limit the search.
+    pub fn is_counted(&self) -> bool {
+        self.depth.is_some() || self.nodes.is_some() || self.soft_nodes.is_some()
     }
 }
 
@@ -78,7 +86,7 @@ pub struct SearchOptions {
     pub level: Option<Level>,
     /// Whether a person analyses: draws are then worth exactly 0.
     pub analyse_mode: bool,
-    /// Whether positions with three pieces end the search by their distance to mate (`mate_tables`).
+    /// Whether positions of `mate_tables` end the search by their distance to mate.
     pub mate_tables: bool,
     /// Minimum depth of a probe of positions with the largest number of pieces.
     pub syzygy_probe_depth: i32,

@@ -1,103 +1,56 @@
-//! Distances to mate with three pieces: king and queen, rook or pawn against king.
+//! Distances to mate against a lone king: queen, rook or pawn, two bishops, bishop and knight.
 //!
 //! A search with few pieces at its root ends at such a position with the exact value, so a conversion shows its mate as
-//! soon as the search reaches the ending. The tables are computed on first use, by retrograde analysis.
-// CITE: retrograde analysis: Ströhlein (1970), Thompson (1986).
+//! soon as the search reaches the ending. The tables are computed by retrograde analysis when they are first needed.
 
-use std::sync::LazyLock;
+mod retrograde;
 
-use shakmaty::Rank;
+#[cfg(not(target_family = "wasm"))]
+use std::sync::Once;
+use std::sync::{LazyLock, OnceLock};
+#[cfg(not(target_family = "wasm"))]
+use std::thread::Builder;
 
 use super::score::{self, Value};
-use crate::board::attacks::attacks;
-use crate::board::{Bitboard, Color, Move, Piece, Position, Role, Square};
+use crate::board::{Bitboard, Color, Move, Position, Role, Square};
+use retrograde::{Placement, Table};
 
-/// Most pieces at the root of a search that uses the tables. With more, three pieces are far away.
+/// Most pieces at the root of a search that uses the tables of three pieces. With more, they are far away.
 const MAX_ROOT_PIECES: usize = 8;
 
-/// Most pieces at the root of a search during which another thread computes the tables, so that a later search does
-/// not wait for them.
-// MEASURED: the computation takes 0.1 s.
+/// Most pieces at the root of a search that uses the tables of four pieces.
+const MAX_ROOT_PIECES_FOR_FOUR: usize = 6;
+
+/// Most pieces at the root of a search during which other threads compute the tables of three and of four pieces, so
+/// that a later search does not wait for them.
+// MEASURED: the computation takes 0.1 s for three pieces, and 0.3 s for two bishops and 1.0 s for bishop and knight.
 #[cfg(not(target_family = "wasm"))]
-const MAX_PIECES_TO_PREPARE: usize = 12;
+const MAX_PIECES_TO_PREPARE: [usize; 2] = [12, 8];
 
-/// Placements of three pieces on the board, whether possible or not.
-const PLACEMENTS: usize = 1 << 18;
+static THREE: LazyLock<ThreePieces> = LazyLock::new(ThreePieces::compute);
 
-/// Longest line to mate, in plies: longer than any of king and pawn against king (28 moves).
-const MAX_PLIES: usize = 64;
+/// Two bishops, and bishop and knight.
+static PAIRS: [OnceLock<Table<2>>; 2] = [const { OnceLock::new() }; 2];
 
-static TABLES: LazyLock<MateTables> = LazyLock::new(MateTables::compute);
+/// The pieces of [`PAIRS`].
+const ROLES_OF_PAIRS: [[Role; 2]; 2] = [[Role::Bishop, Role::Bishop], [Role::Bishop, Role::Knight]];
 
-/// Whether the search of a position with `pieces` pieces uses the tables. Begins to compute them when there are few.
-pub fn are_used_with(pieces: usize) -> bool {
-    #[cfg(not(target_family = "wasm"))]
-    if pieces <= MAX_PIECES_TO_PREPARE {
-        static PREPARED: std::sync::Once = std::sync::Once::new();
-        // If the system refuses a thread, the first search that needs the tables computes them.
-        PREPARED.call_once(|| drop(std::thread::Builder::new().spawn(|| LazyLock::force(&TABLES))));
-    }
-    pieces <= MAX_ROOT_PIECES
+/// The endings with one piece beside the kings.
+struct ThreePieces {
+    queen: Table<1>,
+    rook: Table<1>,
+    pawn: Table<1>,
 }
 
-/// The tables of all three endings.
-struct MateTables {
-    queen: Table,
-    rook: Table,
-    pawn: Table,
-}
-
-/// Plies to mate plus 1, for each placement of the strong king, the lone king and the piece, with White as the strong
-/// side; 0 for draws and impossible placements.
-struct Table {
-    role: Role,
-    /// The strong side is to move.
-    strong: Vec<u8>,
-    /// The lone king is to move.
-    lone: Vec<u8>,
-}
-
-/// Squares of the three pieces.
-#[derive(Clone, Copy)]
-struct Placement {
-    king: Square,
-    lone: Square,
-    piece: Square,
-}
-
-impl Placement {
-    fn index(self) -> usize {
-        usize::from(self.king) << 12 | usize::from(self.lone) << 6 | usize::from(self.piece)
-    }
-
-    fn from_index(index: usize) -> Self {
-        let square = |shift: usize| Square::new((index >> shift & 63) as u32);
-        Self { king: square(12), lone: square(6), piece: square(0) }
-    }
-
-    fn occupied(self) -> Bitboard {
-        Bitboard::from(self.king) | self.lone | self.piece
-    }
-
-    /// Whether three pieces can stand like this, whoever is to move.
-    fn is_possible(self) -> bool {
-        self.occupied().count() == 3 && !king_zone(self.king).contains(self.lone)
-    }
-}
-
-fn king_zone(square: Square) -> Bitboard {
-    attacks(square, Piece { color: Color::White, role: Role::King }, Bitboard::EMPTY)
-}
-
-impl MateTables {
+impl ThreePieces {
     fn compute() -> Self {
-        let queen = Table::solve(Role::Queen, Vec::new());
-        let rook = Table::solve(Role::Rook, Vec::new());
-        let pawn = Table::solve(Role::Pawn, promotions(&[&queen, &rook]));
+        let queen = Table::solve([Role::Queen], Vec::new());
+        let rook = Table::solve([Role::Rook], Vec::new());
+        let pawn = Table::solve([Role::Pawn], Table::promotions(&[&queen, &rook]));
         Self { queen, rook, pawn }
     }
 
-    fn of(&self, role: Role) -> Option<&Table> {
+    fn of(&self, role: Role) -> Option<&Table<1>> {
         match role {
             Role::Queen => Some(&self.queen),
             Role::Rook => Some(&self.rook),
@@ -107,126 +60,118 @@ impl MateTables {
     }
 }
 
-/// The placements, by plies to mate, in which a pawn promotes to a piece that wins.
-fn promotions(promoted: &[&Table]) -> Vec<Vec<Placement>> {
-    let mut by_plies = vec![Vec::new(); MAX_PLIES];
-    for index in 0..PLACEMENTS {
-        let at = Placement::from_index(index);
-        if at.piece.rank() != Rank::Seventh || !at.is_possible() {
-            continue;
-        }
-        let Some(square) = at.piece.offset(8).filter(|&square| !at.occupied().contains(square)) else {
-            continue;
-        };
-        let after = Placement { piece: square, ..at }.index();
-        let best = promoted.iter().map(|table| table.lone[after]).filter(|&plies| plies > 0).min();
-        if let Some(plies) = best {
-            by_plies[usize::from(plies)].push(at);
-        }
-    }
-    by_plies
+/// The table of a pair, computed if it is not yet.
+fn pair(index: usize) -> &'static Table<2> {
+    PAIRS[index].get_or_init(|| Table::solve(ROLES_OF_PAIRS[index], Vec::new()))
 }
 
-impl Table {
-    /// Computes the table of a piece: from each position that is lost in `n` plies back to those won in `n + 1`, and
-    /// from there to the ones lost in `n + 2`. `promotions` are wins by promotion, by their number of plies.
-    fn solve(role: Role, mut promotions: Vec<Vec<Placement>>) -> Self {
-        let mut table = Self { role, strong: vec![0; PLACEMENTS], lone: vec![0; PLACEMENTS] };
-        promotions.resize(MAX_PLIES, Vec::new());
-        let mut lost = table.mates();
-        for plies in (0..MAX_PLIES - 2).step_by(2) {
-            let mut won = Vec::new();
-            for at in std::mem::take(&mut promotions[plies + 1]) {
-                table.add_win(at, plies + 1, &mut won);
+/// The tables that a search uses.
+#[derive(Clone, Copy, Debug)]
+pub struct MateTables {
+    /// Most pieces of a position that is looked up.
+    max_pieces: usize,
+}
+
+impl MateTables {
+    /// No tables.
+    pub const NONE: Self = Self { max_pieces: 0 };
+
+    /// The tables for a search of `root`.
+    ///
+    /// Computes those that it may need. With `may_wait` this includes those of four pieces, so the result of the search
+    /// does not depend on when they are ready. Otherwise other threads compute them, and the search uses them as soon
+    /// as they are ready.
+    pub fn for_root(root: &Position, may_wait: bool) -> Self {
+        let pieces = root.occupied().count();
+        let pairs = pairs_of(root);
+        #[cfg(not(target_family = "wasm"))]
+        prepare(pieces, pairs);
+        if pieces > MAX_ROOT_PIECES_FOR_FOUR {
+            return if pieces > MAX_ROOT_PIECES { Self::NONE } else { Self { max_pieces: 3 } };
+        }
+        if may_wait {
+            (0..PAIRS.len()).filter(|&index| pairs[index]).for_each(|index| _ = pair(index));
+        }
+        Self { max_pieces: 4 }
+    }
+
+    /// The result of a position, if a table contains it.
+    #[inline]
+    fn known(self, position: &Position) -> Option<KnownEnding> {
+        if position.occupied().count() > self.max_pieces {
+            return None;
+        }
+        known(position)
+    }
+
+    /// Exact value of a position at `ply`, or `None` if no table contains it or the 50-move rule may end the game
+    /// first.
+    #[inline]
+    pub fn value(self, position: &Position, ply: usize) -> Option<Value> {
+        let in_time = |plies: usize| position.halfmoves() as usize + plies <= 100;
+        match self.known(position)? {
+            KnownEnding::Draw => Some(score::DRAW),
+            KnownEnding::Win(plies) if in_time(plies) => Some(score::mate_in(ply + plies)),
+            KnownEnding::Loss(plies) if in_time(plies) => Some(score::mated_in(ply + plies)),
+            _ => None,
+        }
+    }
+
+    /// Extends a variation that ends at a decided position of the tables to the mate, with the best moves of both
+    /// sides.
+    pub fn extend_to_mate(self, root: &Position, pv: &mut Vec<Move>) {
+        let mut position = root.clone();
+        for &m in pv.iter() {
+            if !(position.pseudo_legal(m) && position.legal(m)) {
+                return;
             }
-            for at in lost {
-                table.add_wins_before(at, plies + 1, &mut won);
-            }
-            lost = Vec::new();
-            for at in won {
-                table.add_losses_before(at, plies + 2, &mut lost);
-            }
+            position.do_move(m);
         }
-        table
-    }
-
-    /// Enters a win for the strong side to move, unless a shorter one is known or the lone king could be taken.
-    fn add_win(&mut self, at: Placement, plies: usize, won: &mut Vec<Placement>) {
-        if self.strong[at.index()] == 0 && !self.gives_check(at) {
-            self.strong[at.index()] = plies as u8 + 1;
-            won.push(at);
+        while let Some(m) = self.best_move(&mut position) {
+            position.do_move(m);
+            pv.push(m);
         }
     }
 
-    /// Enters the wins by a move of the strong side to `at`.
-    fn add_wins_before(&mut self, at: Placement, plies: usize, won: &mut Vec<Placement>) {
-        for king in king_zone(at.king) & !king_zone(at.lone) & !at.occupied() {
-            self.add_win(Placement { king, ..at }, plies, won);
-        }
-        for piece in self.origins(at) {
-            self.add_win(Placement { piece, ..at }, plies, won);
-        }
+    /// The move of the shortest win or the longest defence; `None` if the position is mate, drawn or not in the tables.
+    fn best_move(self, position: &mut Position) -> Option<Move> {
+        let (KnownEnding::Win(plies) | KnownEnding::Loss(plies)) = self.known(position)? else {
+            return None;
+        };
+        let moves = position.legal_moves();
+        moves.iter().copied().find(|&m| {
+            position.do_move(m);
+            let after = self.known(position);
+            position.undo_move();
+            matches!(after, Some(KnownEnding::Win(left) | KnownEnding::Loss(left)) if left + 1 == plies)
+        })
     }
+}
 
-    /// Enters the losses in which every move of the lone king leads to a win, one of them `at`.
-    fn add_losses_before(&mut self, at: Placement, plies: usize, lost: &mut Vec<Placement>) {
-        for lone in king_zone(at.lone) & !king_zone(at.king) & !at.occupied() {
-            let before = Placement { lone, ..at };
-            if self.lone[before.index()] == 0 && self.is_lost(before) {
-                self.lone[before.index()] = plies as u8 + 1;
-                lost.push(before);
-            }
-        }
+/// Which of the pairs a side has.
+fn pairs_of(position: &Position) -> [bool; 2] {
+    ROLES_OF_PAIRS.map(|roles| {
+        [Color::White, Color::Black].into_iter().any(|color| {
+            let count = |role: Role| (position.by_color(color) & position.by_role(role)).count();
+            roles.iter().all(|&role| count(role) >= roles.iter().filter(|&&other| other == role).count())
+        })
+    })
+}
+
+/// Begins to compute the tables on other threads when there are few pieces.
+// If the system refuses a thread, the first search that needs the tables computes them.
+#[cfg(not(target_family = "wasm"))]
+fn prepare(pieces: usize, pairs: [bool; 2]) {
+    static PREPARED: [Once; 3] = [const { Once::new() }; 3];
+    let in_background = |once: &Once, compute: fn()| once.call_once(|| drop(Builder::new().spawn(compute)));
+    if pieces <= MAX_PIECES_TO_PREPARE[0] {
+        in_background(&PREPARED[0], || _ = LazyLock::force(&THREE));
     }
-
-    /// Enters and returns all checkmates.
-    fn mates(&mut self) -> Vec<Placement> {
-        let all = (0..PLACEMENTS).map(Placement::from_index);
-        let mates: Vec<Placement> = all
-            .filter(|at| at.is_possible() && self.has_place(at.piece) && self.gives_check(*at))
-            .filter(|&at| self.escapes(at).is_empty())
-            .collect();
-        mates.iter().for_each(|at| self.lone[at.index()] = 1);
-        mates
+    if pieces <= MAX_PIECES_TO_PREPARE[1] && pairs[0] {
+        in_background(&PREPARED[1], || _ = pair(0));
     }
-
-    /// Whether every move of the lone king leads to a position that is known to be won. There must be a move.
-    fn is_lost(&self, at: Placement) -> bool {
-        let escapes = self.escapes(at);
-        let is_won = |lone: Square| lone != at.piece && self.strong[Placement { lone, ..at }.index()] > 0;
-        escapes.any() && escapes.into_iter().all(is_won)
-    }
-
-    /// Squares to which the lone king can move, including the capture of the piece.
-    fn escapes(&self, at: Placement) -> Bitboard {
-        // The lone king does not shield the squares behind it.
-        let attacked = attacks(at.piece, self.piece(), Bitboard::from(at.king) | at.piece);
-        king_zone(at.lone) & !king_zone(at.king) & !attacked & !Bitboard::from(at.king)
-    }
-
-    fn piece(&self) -> Piece {
-        Piece { color: Color::White, role: self.role }
-    }
-
-    fn gives_check(&self, at: Placement) -> bool {
-        attacks(at.piece, self.piece(), at.occupied()).contains(at.lone)
-    }
-
-    /// Whether the piece can stand on this square.
-    fn has_place(&self, square: Square) -> bool {
-        self.role != Role::Pawn || !matches!(square.rank(), Rank::First | Rank::Eighth)
-    }
-
-    /// Squares from which the piece can have moved to its square.
-    fn origins(&self, at: Placement) -> Bitboard {
-        if self.role != Role::Pawn {
-            return attacks(at.piece, self.piece(), at.occupied()) & !at.occupied();
-        }
-        // A step from the square below, or two steps from the second rank.
-        let is_free = |square: &Square| self.has_place(*square) && !at.occupied().contains(*square);
-        let below = at.piece.offset(-8).filter(is_free);
-        let twice = below.filter(|_| at.piece.rank() == Rank::Fourth).and_then(|square| square.offset(-8));
-        below.into_iter().chain(twice.filter(is_free)).fold(Bitboard::EMPTY, |all, square| all | square)
+    if pieces <= MAX_PIECES_TO_PREPARE[1] && pairs[1] {
+        in_background(&PREPARED[2], || _ = pair(1));
     }
 }
 
@@ -240,64 +185,45 @@ enum KnownEnding {
     Loss(usize),
 }
 
-/// The result of a position with three pieces, if the tables contain it.
+/// The result of a position with three or four pieces, if a table contains it.
 fn known(position: &Position) -> Option<KnownEnding> {
-    if position.occupied().count() != 3 || position.has_castling_rights() {
+    if position.has_castling_rights() {
         return None;
     }
-    let strong = if position.by_color(Color::White).count() == 2 { Color::White } else { Color::Black };
-    let king = position.king(strong);
-    let piece = (position.by_color(strong) & !Bitboard::from(king)).first()?;
-    let table = TABLES.of(position.role_at(piece)?)?;
-    let seen = |square: Square| if strong == Color::White { square } else { square.flip_vertical() };
-    let at = Placement { king: seen(king), lone: seen(position.king(!strong)), piece: seen(piece) }.index();
-    let is_strong = position.turn() == strong;
-    let entry = usize::from(if is_strong { table.strong[at] } else { table.lone[at] });
-    Some(match entry {
-        0 => KnownEnding::Draw,
-        _ if is_strong => KnownEnding::Win(entry - 1),
-        _ => KnownEnding::Loss(entry - 1),
-    })
-}
-
-/// Exact value of a position with three pieces at `ply`, or `None` if the tables do not contain it or the 50-move rule
-/// may end the game first.
-pub fn value(position: &Position, ply: usize) -> Option<Value> {
-    let in_time = |plies: usize| position.halfmoves() as usize + plies <= 100;
-    match known(position)? {
-        KnownEnding::Draw => Some(score::DRAW),
-        KnownEnding::Win(plies) if in_time(plies) => Some(score::mate_in(ply + plies)),
-        KnownEnding::Loss(plies) if in_time(plies) => Some(score::mated_in(ply + plies)),
+    let strong = if position.by_color(Color::White).count() > 1 { Color::White } else { Color::Black };
+    let weak = position.by_color(!strong);
+    let pieces = position.by_color(strong) & !Bitboard::from(position.king(strong));
+    match (weak.count(), pieces.count()) {
+        (1, 1) => {
+            let piece = pieces.first()?;
+            known_in(THREE.of(position.role_at(piece)?)?, position, strong, [piece])
+        }
+        (1, 2) => {
+            let (bishops, knights) = (pieces & position.by_role(Role::Bishop), pieces & position.by_role(Role::Knight));
+            match (bishops.count(), knights.count()) {
+                (2, 0) => known_in(PAIRS[0].get()?, position, strong, [bishops.first()?, bishops.last()?]),
+                (1, 1) => known_in(PAIRS[1].get()?, position, strong, [bishops.first()?, knights.first()?]),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }
 
-/// Extends a variation that ends at a decided position of the tables to the mate, with the best moves of both sides.
-pub fn extend_to_mate(root: &Position, pv: &mut Vec<Move>) {
-    let mut position = root.clone();
-    for &m in pv.iter() {
-        if !(position.pseudo_legal(m) && position.legal(m)) {
-            return;
-        }
-        position.do_move(m);
-    }
-    while let Some(m) = best_move(&mut position) {
-        position.do_move(m);
-        pv.push(m);
-    }
-}
-
-/// The move of the shortest win or the longest defence; `None` if the position is mate, drawn or not in the tables.
-fn best_move(position: &mut Position) -> Option<Move> {
-    let (KnownEnding::Win(plies) | KnownEnding::Loss(plies)) = known(position)? else {
-        return None;
-    };
-    let moves = position.legal_moves();
-    moves.iter().copied().find(|&m| {
-        position.do_move(m);
-        let after = known(position);
-        position.undo_move();
-        matches!(after, Some(KnownEnding::Win(left) | KnownEnding::Loss(left)) if left + 1 == plies)
+/// The result of a position with these pieces of the strong side, in the order of the table.
+fn known_in<const N: usize>(
+    table: &Table<N>,
+    position: &Position,
+    strong: Color,
+    pieces: [Square; N],
+) -> Option<KnownEnding> {
+    let at = Placement { king: position.king(strong), lone: position.king(!strong), pieces };
+    let at = if strong == Color::White { at } else { at.map(Square::flip_vertical) };
+    let is_strong = position.turn() == strong;
+    Some(match table.plies(at, is_strong) {
+        None => KnownEnding::Draw,
+        Some(plies) if is_strong => KnownEnding::Win(plies),
+        Some(plies) => KnownEnding::Loss(plies),
     })
 }
 
@@ -306,32 +232,36 @@ mod tests {
     use super::*;
     use crate::search::tests::position;
 
-    /// The longest win of the strong side, in moves.
-    fn longest(table: &Table) -> usize {
-        let plies = table.strong.iter().map(|&entry| usize::from(entry)).max().unwrap_or_default() - 1;
-        plies.div_ceil(2)
+    /// All tables, computed.
+    fn all_tables() -> MateTables {
+        MateTables::for_root(&position("8/8/8/3k4/8/8/8/KBBN4 w - - 0 1"), true)
     }
 
     #[test]
     fn longest_mates_are_the_known_ones() {
-        // CITE: known since the first tables (Thompson): queen 10 moves, rook 16, pawn 28.
-        assert_eq!([&TABLES.queen, &TABLES.rook, &TABLES.pawn].map(longest), [10, 16, 28]);
+        // CITE: known since the first tables (Thompson): queen 10 moves, rook 16, pawn 28, two bishops 19, bishop and
+        // knight 33.
+        assert_eq!([&THREE.queen, &THREE.rook, &THREE.pawn].map(Table::longest), [19, 31, 55]);
+        assert_eq!([0, 1].map(|index| pair(index).longest()), [37, 65]);
     }
 
     #[test]
     fn lines_end_in_mate_after_the_stated_plies() {
+        let tables = all_tables();
         for fen in [
             "8/8/8/3k4/8/8/8/KR6 w - - 0 1",
             "8/8/8/3k4/8/8/8/KQ6 b - - 0 1",
             "8/8/8/1k6/8/8/1K1P4/8 w - - 0 1",
             "8/3p1k2/8/8/8/6K1/8/8 b - - 0 1",
+            "8/8/8/3k4/8/8/8/KBB5 w - - 0 1",
+            "8/8/8/3K4/8/8/8/kbn5 w - - 0 1",
         ] {
             let root = position(fen);
-            let (KnownEnding::Win(found) | KnownEnding::Loss(found)) = known(&root).expect("three pieces") else {
+            let (KnownEnding::Win(found) | KnownEnding::Loss(found)) = tables.known(&root).expect("a table") else {
                 panic!("{fen} is decided");
             };
             let mut pv = Vec::new();
-            extend_to_mate(&root, &mut pv);
+            tables.extend_to_mate(&root, &mut pv);
             assert_eq!(pv.len(), found, "{fen}");
             let mut end = root.clone();
             for &m in &pv {
@@ -341,8 +271,59 @@ mod tests {
         }
     }
 
+    /// The result of a position by those after its moves; a position without a table is drawn.
+    fn known_by_moves(tables: MateTables, position: &mut Position) -> KnownEnding {
+        let moves = position.legal_moves();
+        if moves.is_empty() {
+            return if position.in_check() { KnownEnding::Loss(0) } else { KnownEnding::Draw };
+        }
+        let (mut win, mut loss, mut escapes) = (None, 0, false);
+        for &m in &moves {
+            position.do_move(m);
+            match tables.known(position) {
+                Some(KnownEnding::Loss(plies)) => win = Some(win.map_or(plies + 1, |best: usize| best.min(plies + 1))),
+                Some(KnownEnding::Win(plies)) => loss = loss.max(plies + 1),
+                Some(KnownEnding::Draw) | None => escapes = true,
+            }
+            position.undo_move();
+        }
+        match win {
+            Some(plies) => KnownEnding::Win(plies),
+            None if escapes => KnownEnding::Draw,
+            None => KnownEnding::Loss(loss),
+        }
+    }
+
+    #[test]
+    fn results_follow_from_those_after_each_move() {
+        let tables = all_tables();
+        let mut rng = crate::util::rng::SplitMix64::new(11);
+        let mut decided = 0;
+        for pieces in ["Q", "R", "P", "BB", "BN", "q", "p", "bb", "bn"].repeat(400) {
+            let Some(mut position) = random_position(&format!("Kk{pieces}"), &mut rng) else { continue };
+            let found = tables.known(&position).expect("a table");
+            assert_eq!(found, known_by_moves(tables, &mut position), "{}", position.fen());
+            decided += usize::from(found != KnownEnding::Draw);
+        }
+        assert!(decided > 1000, "{decided}");
+    }
+
+    /// A position with these pieces on random squares, if it is legal.
+    fn random_position(pieces: &str, rng: &mut crate::util::rng::SplitMix64) -> Option<Position> {
+        let mut board = [['1'; 8]; 8];
+        for piece in pieces.chars() {
+            board[rng.below(8)][rng.below(8)] = piece;
+        }
+        let ranks: Vec<String> = board.iter().map(|rank| rank.iter().collect()).collect();
+        let turn = ["w", "b"][rng.below(2)];
+        let mode = crate::board::CastlingMode::Standard;
+        let position = Position::from_fen(&format!("{} {turn} - - 0 1", ranks.join("/")), mode).ok()?;
+        (position.occupied().count() == pieces.len()).then_some(position)
+    }
+
     #[test]
     fn draws_and_the_fifty_move_rule_are_known() {
+        let tables = all_tables();
         for (fen, expected) in [
             ("8/8/8/4k3/4P3/4K3/8/8 b - - 0 1", Some(score::DRAW)),
             ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", Some(score::DRAW)),
@@ -351,8 +332,9 @@ mod tests {
             ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", None),
             ("8/8/8/3k4/8/8/8/KB6 w - - 0 1", None),
             ("7k/6Q1/6K1/8/8/8/8/8 b - - 99 120", Some(score::mated_in(4))),
+            ("8/8/8/3k4/8/8/8/KNN5 w - - 0 1", None),
         ] {
-            assert_eq!(value(&position(fen), 4), expected, "{fen}");
+            assert_eq!(tables.value(&position(fen), 4), expected, "{fen}");
         }
     }
 }

@@ -33,7 +33,7 @@
 //! * [`score`]: values, and the reports that a caller receives
 //! * [`tt`], `tt_file`: the transposition table and its file format
 //! * `syzygy`: tablebase files and probes
-//! * `mate_tables`: computed distances to mate of queen, rook or pawn against a king
+//! * `mate_tables`: computed distances to mate of one or two pieces against a king
 //! * `limits`: limits and settings of a search, and the time budget of its move
 //! * `request`: one search as all threads share it: root moves, counters, the signal to stop
 //! * `tablebases`: what the search does with tablebases

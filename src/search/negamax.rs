@@ -37,7 +37,7 @@ use super::score::{self, DRAW, INFINITE, MAX_PLY, NONE, TB_WIN, Value, exchange_
 use super::syzygy::Wdl;
 use super::tt::{Bound, DEPTH_QS, DEPTH_UNSEARCHED, TableEntry, score_at};
 use super::worker::{Exit, Searched, Step, Worker, cut_if, into_value};
-use super::{mate_tables, params, rules};
+use super::{params, rules};
 use crate::board::{CheckInfo, Move, Piece, Role};
 
 impl Worker {
@@ -89,7 +89,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Step 1, also of quiescence: draws by rule, three pieces with a known distance to mate, and the end of the path.
+    /// Step 1, also of quiescence: draws by rule, a known distance to mate, and the end of the path.
     /// One repetition inside the search counts as a draw, because a side with a better move would not have repeated. If
     /// a move can repeat a position, the node is worth at least a draw. So alpha is raised before the move is made.
     // CITE: M. van Kervinck's cycle detection (2017); raising alpha by it: Stockfish (2018).
@@ -102,9 +102,7 @@ impl Worker {
         if self.position.is_draw(self.stack.ply()) {
             return Err(Exit::Cut(self.draw_value()));
         }
-        if self.request.with_mate_tables
-            && let Some(value) = mate_tables::value(&self.position, self.stack.ply())
-        {
+        if let Some(value) = self.request.mate_tables.value(&self.position, self.stack.ply()) {
             return Err(Exit::Cut(value));
         }
         if self.stack.ply() < MAX_PLY {

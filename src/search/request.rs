@@ -9,10 +9,11 @@ use std::time::Instant;
 use crossbeam::utils::CachePadded;
 
 use super::limits::{Budget, Limits, SearchOptions, budget};
+use super::mate_tables::MateTables;
+use super::params;
 use super::score::{self, INFINITE, NONE, Progress, Reporter, ScoreBound, Silent, Value};
 use super::syzygy::Syzygy;
 use super::tt::TranspositionTable;
-use super::{mate_tables, params};
 use crate::board::{Color, Move, Position};
 use crate::level::{Level, TurnHandicap, habits, technique, theory, turn};
 use crate::util::sync::{self, Mutex};
@@ -33,8 +34,8 @@ pub struct SearchRequest {
     pub root_moves: Vec<RootMove>,
     /// Whether the tablebases decide the root. The search then does not probe them below it.
     pub root_in_tb: bool,
-    /// Whether the search uses the computed distances to mate with three pieces.
-    pub with_mate_tables: bool,
+    /// The computed distances to mate that the search uses.
+    pub mate_tables: MateTables,
     /// The shared table.
     pub table: Arc<TranspositionTable>,
     /// Open tablebases, if any.
@@ -61,7 +62,11 @@ impl SearchRequest {
     ) -> Self {
         let start = Instant::now();
         let root_moves = RootMove::allowed(&position, &limits);
-        let with_mate_tables = options.mate_tables && mate_tables::are_used_with(position.occupied().count());
+        let is_timed = limits.is_timed() && options.nodes_time == 0;
+        // Without threads, only the search itself can compute the tables.
+        let may_wait = !is_timed && (limits.is_counted() || cfg!(target_family = "wasm"));
+        let mate_tables =
+            if options.mate_tables { MateTables::for_root(&position, may_wait) } else { MateTables::NONE };
         Self {
             position,
             limits,
@@ -70,7 +75,7 @@ impl SearchRequest {
             start,
             root_moves,
             root_in_tb: false,
-            with_mate_tables,
+            mate_tables,
             table,
             syzygy: None,
             reporter,
@@ -337,7 +342,7 @@ pub fn limit_to_level(request: &mut SearchRequest, level: Level, table: Arc<Tran
     request.not_before = not_before(request, level);
     request.budget = request.budget.map(|budget| Budget { soft: budget.hard, adjustable: false, ..budget });
     (request.syzygy, request.root_in_tb, request.previous_value) = (None, false, None);
-    request.with_mate_tables = false;
+    request.mate_tables = MateTables::NONE;
     request.table = table;
     restrict_root(request, level, &handicap);
     request.handicap = Some(handicap);

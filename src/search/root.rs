@@ -10,7 +10,7 @@ use super::negamax::{Node, NodeType, Root};
 use super::request::{Exact, RootMove, SearchRequest};
 use super::score::{self, INFINITE, Line, MAX_PLY, NONE, Progress, ScoreBound, Value};
 use super::worker::{Searched, Worker};
-use super::{evaluate, mate_tables, params, tablebases};
+use super::{evaluate, params, tablebases};
 use crate::board::Move;
 
 /// Milliseconds before bounds and current moves are reported; earlier reports would change too fast to be read.
@@ -463,8 +463,8 @@ fn line_of(request: &SearchRequest, found: Found, rank: usize, deadline: Instant
     {
         tablebases::extend_to_mate(tables, &request.position, &request.options, &mut pv, deadline);
     }
-    if request.with_mate_tables && bound == ScoreBound::Exact && score::is_mate(value) {
-        mate_tables::extend_to_mate(&request.position, &mut pv);
+    if bound == ScoreBound::Exact && score::is_mate(value) {
+        request.mate_tables.extend_to_mate(&request.position, &mut pv);
     }
     Line {
         depth: result.depth.max(1),
