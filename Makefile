@@ -49,15 +49,16 @@ check-slow: ## Run the slow tests: deep perft, long fuzzing, many kills, a net f
 	$(call run-tests,-- --ignored)
 	.ci/sanitize
 
+# WITH=feature: .ci/run gives the tests of both features one build.
 check-tune: ## Lint and test the engine with the feature 'tune'
 	$(CARGO) clippy --locked --all-targets --features tune -- -D warnings
-	$(CARGO) test --locked --features tune --test tune
+	CARGO_PROFILE_TEST_OPT_LEVEL=1 $(CARGO) test --locked --features "tune $(WITH)" --test tune
 
 check-gpu-lint: ## Lint the engine with the feature 'gpu'
 	$(CARGO) clippy --locked --all-targets --features gpu -- -D warnings
 
 check-gpu: ## Test training on a graphics card, or in software with mesa-vulkan-drivers
-	CARGO_PROFILE_TEST_OPT_LEVEL=1 $(CARGO) test --locked --features gpu --lib --test train gpu::
+	CARGO_PROFILE_TEST_OPT_LEVEL=1 $(CARGO) test --locked --features "gpu $(WITH)" --lib --test train gpu::
 
 train-smoke: ## Make positions, train and export a net, play it against material (minutes)
 	$(CARGO) test --locked --test smoke -- --ignored --nocapture

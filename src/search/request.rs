@@ -65,8 +65,8 @@ impl SearchRequest {
         let is_timed = limits.is_timed() && options.nodes_time == 0;
         // Without threads, only the search itself can compute the tables.
         let may_wait = !is_timed && (limits.is_counted() || cfg!(target_family = "wasm"));
-        let mate_tables =
-            if options.mate_tables { MateTables::for_root(&position, may_wait) } else { MateTables::NONE };
+        let with_mate_tables = options.mate_tables && options.level.is_none();
+        let mate_tables = if with_mate_tables { MateTables::for_root(&position, may_wait) } else { MateTables::NONE };
         Self {
             position,
             limits,
