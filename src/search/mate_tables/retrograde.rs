@@ -6,7 +6,7 @@
 
 use shakmaty::Rank;
 
-use crate::board::attacks::attacks;
+use crate::board::attacks::{attacks, king_attacks};
 use crate::board::{Bitboard, Color, Piece, Role, Square};
 
 /// Longest line to mate, in plies: longer than any with bishop and knight (33 moves).
@@ -68,8 +68,8 @@ const fn in_triangle(square: Square) -> bool {
 pub struct Table<const N: usize> {
     roles: [Role; N],
     has_pawn: bool,
-    /// Whether two pieces of one role exchange their squares.
-    has_twins: bool,
+    /// Whether both pieces have one role. Exchanging their squares then changes nothing.
+    has_equal_pieces: bool,
     /// The strong side is to move.
     strong: Vec<u8>,
     /// The lone king is to move.
@@ -100,17 +100,13 @@ impl<const N: usize> Placement<N> {
 
     /// Whether the pieces can stand like this, whoever is to move.
     fn is_possible(self) -> bool {
-        self.occupied().count() == N + 2 && !king_zone(self.king).contains(self.lone)
+        self.occupied().count() == N + 2 && !king_attacks(self.king).contains(self.lone)
     }
 
     fn with_piece(mut self, index: usize, square: Square) -> Self {
         self.pieces[index] = square;
         self
     }
-}
-
-fn king_zone(square: Square) -> Bitboard {
-    attacks(square, Piece { color: Color::White, role: Role::King }, Bitboard::EMPTY)
 }
 
 /// The index of a square in [`TRIANGLE`].
@@ -144,8 +140,8 @@ impl<const N: usize> Table<N> {
     pub fn solve(roles: [Role; N], mut promotions: Vec<Vec<Placement<N>>>) -> Self {
         let has_pawn = roles.contains(&Role::Pawn);
         let places = (if has_pawn { 64 } else { TRIANGLE.len() }) << (6 * (N + 1));
-        let has_twins = N == 2 && roles[0] == roles[1];
-        let mut table = Self { roles, has_pawn, has_twins, strong: vec![0; places], lone: vec![0; places] };
+        let has_equal_pieces = N == 2 && roles[0] == roles[1];
+        let mut table = Self { roles, has_pawn, has_equal_pieces, strong: vec![0; places], lone: vec![0; places] };
         promotions.resize(MAX_PLIES, Vec::new());
         let mut lost = table.mates();
         for plies in (0..MAX_PLIES - 2).step_by(2) {
@@ -196,7 +192,7 @@ impl<const N: usize> Table<N> {
     }
 
     fn sorted(&self, mut at: Placement<N>) -> Placement<N> {
-        if self.has_twins {
+        if self.has_equal_pieces {
             at.pieces.sort_unstable();
         }
         at
@@ -224,7 +220,7 @@ impl<const N: usize> Table<N> {
 
     /// Enters the wins by a move of the strong side to `at`.
     fn add_wins_before(&mut self, at: Placement<N>, plies: usize, won: &mut Vec<Placement<N>>) {
-        for king in king_zone(at.king) & !king_zone(at.lone) & !at.occupied() {
+        for king in king_attacks(at.king) & !king_attacks(at.lone) & !at.occupied() {
             self.add_win(Placement { king, ..at }, plies, won);
         }
         for piece in 0..N {
@@ -236,7 +232,7 @@ impl<const N: usize> Table<N> {
 
     /// Enters the losses in which every move of the lone king leads to a win, one of them `at`.
     fn add_losses_before(&mut self, at: Placement<N>, plies: usize, lost: &mut Vec<Placement<N>>) {
-        for lone in king_zone(at.lone) & !king_zone(at.king) & !at.occupied() {
+        for lone in king_attacks(at.lone) & !king_attacks(at.king) & !at.occupied() {
             let before = Placement { lone, ..at };
             let index = self.index(before);
             if self.lone[index] == 0 && self.is_lost(before) {
@@ -271,7 +267,7 @@ impl<const N: usize> Table<N> {
     fn is_lost(&self, at: Placement<N>) -> bool {
         let escapes = self.escapes(at);
         let is_won = |lone: Square| self.strong[self.index(Placement { lone, ..at })] > 0;
-        // No two pieces of these tables win if one of them is taken.
+        // No ending of these tables is still won after a capture.
         escapes.any() && (escapes & at.squares_of_pieces()).is_empty() && escapes.into_iter().all(is_won)
     }
 
@@ -279,7 +275,7 @@ impl<const N: usize> Table<N> {
     fn escapes(&self, at: Placement<N>) -> Bitboard {
         // The lone king does not shield the squares behind it.
         let attacked = self.attacked(at, at.squares_of_pieces() | at.king);
-        king_zone(at.lone) & !king_zone(at.king) & !attacked & !Bitboard::from(at.king)
+        king_attacks(at.lone) & !king_attacks(at.king) & !attacked & !Bitboard::from(at.king)
     }
 
     fn gives_check(&self, at: Placement<N>) -> bool {
