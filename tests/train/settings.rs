@@ -211,10 +211,29 @@ fn pairwise_net_with_skip_and_psqt_round_trips() {
     assert!((finer / begin - 1.0).abs() < 0.001, "{finer} {begin}");
     let network = Network::from_bytes(&folder.bytes("finer.nnue")).expect("a network");
     assert_eq!(network.architecture().to_string(), "HalfKAv2_hm/16 256x2-(15+1)-32-1 PSQT x8 (own)");
-    let refused = "can get more --king-buckets";
-    folder.run(&format!("{on} --king-buckets 1 --out no.nnue")).fails_with(refused);
+    let refused = "any net can get a smaller --l1 and fewer --king-buckets";
+    folder.run(&format!("{on} --l1 320 --out no.nnue")).fails_with(refused);
     let checkpoint = on.replace("net.nnue", "net.checkpoint");
     folder.run(&format!("{checkpoint} --king-buckets 8 --out no.nnue")).fails_with(refused);
+}
+
+#[test]
+fn narrower_net_keeps_what_matters_of_its_initial_one() {
+    let folder = Folder::new("narrower");
+    let short = "some.bin --batch 1000 --threads 2";
+    folder.run(&format!("{short} --millions 0.2 --shape small --king-buckets 4 --out net.nnue")).ok();
+    let as_it_is = "--rate 1e-9 --every 0.001 --millions 0.001";
+    let shape = "--l1 128 --king-buckets 1";
+    folder.run(&format!("{short} {as_it_is} --shape small {shape} --out new.nnue")).ok();
+    let new = held_out(&folder, "new.tsv")[0];
+    for init in ["net.nnue", "net.checkpoint"] {
+        folder.run(&format!("{short} {as_it_is} {shape} --attacks to-enemy --init {init} --out narrow.nnue")).ok();
+        let network = Network::from_bytes(&folder.bytes("narrow.nnue")).expect("a network");
+        let name = network.architecture().to_string();
+        assert_eq!(name, "HalfKAv2_hm/1 + attacks to-enemy 128x2-(15+1)-32-1 PSQT x8 (own)");
+        let narrow = held_out(&folder, "narrow.tsv")[0];
+        assert!(narrow < 0.8 * new, "{init}: {narrow}, new {new}");
+    }
 }
 
 #[test]

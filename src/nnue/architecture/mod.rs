@@ -158,6 +158,12 @@ impl Architecture {
         Self::of_settings(features, l1, activation, hidden, buckets, psqt > 0).ok()?.with_attacks(self.attacks)
     }
 
+    /// The architecture of trained nets with this width and otherwise the settings of this one, if it exists.
+    pub(crate) fn with_width(&self, l1: usize) -> Option<Self> {
+        let &Shape { features, activation, hidden, buckets, psqt, .. } = &self.0;
+        Self::of_settings(features, l1, activation, hidden, buckets, psqt > 0).ok()?.with_attacks(self.attacks)
+    }
+
     /// The same architecture with these attack inputs, in our own format; `None` if the rows of pieces on squares are
     /// not mirrored by the own king, or the net has threat inputs.
     pub(crate) fn with_attacks(mut self, attacks: AttackInputs) -> Option<Self> {

@@ -1,5 +1,6 @@
 //! The float model and its reference forward pass; the optimised passes of a step approximate it.
 
+pub(super) mod narrow;
 pub(super) mod parameters;
 pub(super) mod shapes;
 

@@ -50,7 +50,8 @@ pub struct TrainArgs {
     /// Resume from the checkpoint next to the output, if there is one
     #[arg(long)]
     pub resume: bool,
-    /// Initialise weights from this net or checkpoint (fine-tune with a lower `--rate`)
+    /// Initialise weights from this net or checkpoint (fine-tune with a lower `--rate`). With a smaller `--l1` than its
+    /// own it keeps the units that matter most in the first file, with fewer `--king-buckets` their mean weights
     #[arg(long, value_name = "FILE")]
     pub init: Option<PathBuf>,
     /// Mix the weights of this net or checkpoint into those of `--init`. The mean of the weights of two nets from one
@@ -89,7 +90,7 @@ impl TrainArgs {
     ///
     /// # Errors
     /// Fails if the share of a mixed file is not from 0 to 1, or if moments are to be kept.
-    fn initial(&self, config: &Config) -> Result<Option<Initial<'_>>> {
+    fn initial<'a>(&'a self, config: &Config, sources: &'a [Source]) -> Result<Option<Initial<'a>>> {
         let share = self.mix_share;
         ensure!(
             self.mix.is_none() || !config.keep_moments,
@@ -97,7 +98,7 @@ impl TrainArgs {
         );
         ensure!((0.0..=1.0).contains(&share), "--mix-share {share}: must be from 0 to 1");
         let mix = self.mix.as_deref().map(|path| (path, share));
-        Ok(self.init.as_deref().map(|path| Initial { path, mix }))
+        Ok(self.init.as_deref().map(|path| Initial { path, mix, sources }))
     }
 }
 
@@ -136,7 +137,7 @@ pub fn run(args: TrainArgs) -> Result<()> {
     if !args.quiet {
         eprintln!("{}", config.lines());
     }
-    let (state, parameters) = session::start(&config, args.resume, args.initial(&config)?)?;
+    let (state, parameters) = session::start(&config, args.resume, args.initial(&config, &sources)?)?;
     let memory = state.stream_memory.map_or_else(|| session::stream_memory(&config), Ok)?;
     let options = options(sources, &config, memory);
     let trainer = args.device.stepper(&config, parameters)?;
@@ -168,7 +169,7 @@ fn settings(args: &TrainArgs) -> Result<(Vec<Source>, Config)> {
 pub fn check(args: &TrainArgs) -> Result<()> {
     let (_, config) = settings(args)?;
     outputs::check_outputs(&config, &[], false)?;
-    session::start(&config, false, args.initial(&config)?).map(drop)
+    session::start(&config, false, args.initial(&config, &[])?).map(drop)
 }
 
 /// What a run prints.

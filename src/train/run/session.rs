@@ -12,12 +12,14 @@ use super::display::{RunDisplay, Status, divergence, millions, overfitting};
 use super::outputs::{beside, keep_old, write_curves, write_net};
 use super::schedule::Elapsed;
 use super::{checkpoint, plot, schedule};
-use crate::data::stream::Stream;
+use crate::data::reader::{self, Enough};
+use crate::data::stream::{Source, Stream};
 use crate::data::{Record, stream};
 use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{Activation, Architecture, Network};
 use crate::train::integer::{ExportReport, export, unfold};
 use crate::train::model::Model;
+use crate::train::model::narrow::narrowing;
 use crate::train::samples::{Batch, Batches};
 use crate::train::step::layers::Loss;
 use crate::train::step::optimiser::Moments;
@@ -396,6 +398,8 @@ const fn initial_span(activation: Activation) -> f32 {
 pub struct Initial<'a> {
     /// A net or checkpoint.
     pub path: &'a Path,
+    /// Files of positions; those of the first decide on the units of a narrower model.
+    pub sources: &'a [Source],
     /// Another one and the share of its weights.
     pub mix: Option<(&'a Path, f32)>,
 }
@@ -443,7 +447,7 @@ fn new_parameters(config: &Config, init: Option<Initial<'_>>) -> Result<Paramete
     ensure!(
         model.architecture == configured,
         "the initial net is {}, but the settings ask for {configured}: leave out --shape and the parts of the shape \
-         (a net file, not a checkpoint, can get more --king-buckets)",
+         (any net can get a smaller --l1 and fewer --king-buckets; a net file, not a checkpoint, more of them)",
         model.architecture
     );
     let moments = moments.unwrap_or_else(|| Moments::zeros(configured));
@@ -519,7 +523,7 @@ fn described(changes: &[Change]) -> String {
 fn mixed_initial(init: Initial<'_>, configured: Architecture, config: &Config) -> Result<(Model, Option<Moments>)> {
     let (mut model, moments) = read_initial(init.path, configured, config)?;
     let Some((path, share)) = init.mix else {
-        return Ok((model, moments));
+        return Ok((narrowed(model, configured, init.sources)?, moments));
     };
     let (other, _) = read_initial(path, configured, config)?;
     ensure!(
@@ -530,7 +534,40 @@ fn mixed_initial(init: Initial<'_>, configured: Architecture, config: &Config) -
         model.architecture
     );
     model.move_towards(&other, share);
-    Ok((model, None))
+    Ok((narrowed(model, configured, init.sources)?, None))
+}
+
+/// Number of positions from which the units of a narrower model are chosen, and the distance between them in the file,
+/// because neighbours come from the same game and are similar.
+const UNIT_POSITIONS: usize = 8_000;
+const UNIT_DISTANCE: usize = 20;
+
+/// Returns the model in the shape `configured` if that is narrower, otherwise as it is. Without files the choice of
+/// units is arbitrary.
+///
+/// # Errors
+/// Fails if the first file cannot be read or has no positions.
+fn narrowed(model: Model, configured: Architecture, sources: &[Source]) -> Result<Model> {
+    if model.architecture == configured || narrowing(model.architecture, configured).is_none() {
+        return Ok(model);
+    }
+    let records = sources.first().map(unit_positions).transpose()?;
+    Ok(model.narrowed(configured, &records.unwrap_or_default()))
+}
+
+/// Reads the positions from which the units of a narrower model are chosen.
+fn unit_positions(source: &Source) -> Result<Vec<Record>> {
+    let (mut records, mut count) = (Vec::new(), 0_usize);
+    let read = reader::for_each(&source.path, |entry| {
+        if count.is_multiple_of(UNIT_DISTANCE) {
+            records.push(entry.record());
+        }
+        count += 1;
+        if records.len() == UNIT_POSITIONS { Err(Enough.into()) } else { Ok(()) }
+    });
+    read.or_else(|error| if error.is::<Enough>() { Ok(()) } else { Err(error) })?;
+    ensure!(!records.is_empty(), "{} has no positions", source.path.shown());
+    Ok(records)
 }
 
 /// Reads the model of a net file with a trainable shape, or of a checkpoint (its mean if it has one). With
@@ -538,7 +575,7 @@ fn mixed_initial(init: Initial<'_>, configured: Architecture, config: &Config) -
 ///
 /// Divides the output of a net file by the output scale, which the export applied, and gives it the king buckets of
 /// `configured` if they are parts of its own. A model without attack inputs gets those of `configured`, with weights of
-/// zero.
+/// zero. It may be wider than `configured` ([`narrowed`]).
 ///
 /// # Errors
 /// Fails if the file is neither a net nor a checkpoint, or the net cannot be trained.
@@ -554,9 +591,12 @@ fn read_initial(path: &Path, configured: Architecture, config: &Config) -> Resul
         let finer = finer.filter(|finer| has_parts && finer.with_attacks(configured.attacks) == Some(configured));
         (unfold(&net, finer.unwrap_or(own), config.output_scale), None)
     };
-    let can_add = model.architecture.attacks == AttackInputs::None
-        && model.architecture.with_attacks(configured.attacks) == Some(configured);
-    Ok((if can_add { model.with_attacks(configured) } else { model }, moments))
+    let extended = model.architecture.with_attacks(configured.attacks);
+    let extended = extended.filter(|&shape| narrowing(shape, configured).is_some());
+    Ok(match extended {
+        Some(shape) if model.architecture.attacks == AttackInputs::None => (model.with_attacks(shape), moments),
+        _ => (model, moments),
+    })
 }
 
 #[cfg(test)]
