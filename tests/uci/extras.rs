@@ -27,7 +27,7 @@ fn commands_beyond_uci_print_their_results() {
     let name = exported.display();
     engine.send(&format!("export_net {name}\nsetoption name EvalFile value {name}"));
     let answer = engine.ready();
-    assert!(answer.iter().any(|line| line.contains("network saved to")));
+    assert!(answer.iter().any(|line| line.contains("network saved to")), "{answer:?}");
     assert!(answer.iter().any(|line| {
         line.starts_with("info string EvalFile: export net.nnue, Half")
             && line.rsplit_once(" sha256 ").is_some_and(|(_, hash)| hash.len() == 64)
