@@ -324,11 +324,13 @@ impl Engine {
         let (mailbox, output) = (&self.mailbox, &self.output);
         let chess960 = self.settings.chess960;
         mailbox.set_long_job(true);
-        perft(&mut self.position.clone(), depth, chess960, output, &|| {
+        let counted = perft(&mut self.position.clone(), depth, chess960, output, &|| {
             sync::poll();
             mailbox.is_stopped(number)
         });
+        // Before the last lines: to an `isready` after them, the commands in between must have been executed.
         mailbox.set_long_job(false);
+        report_perft(counted, output);
     }
 
     /// Runs tools that search with their own threads.
@@ -616,18 +618,29 @@ impl Write for Lines<'_> {
     }
 }
 
-/// Counts the move paths below each move, until `is_stopped` returns true.
-fn perft(position: &mut Position, depth: i64, chess960: bool, output: &Output, is_stopped: &dyn Fn() -> bool) {
+/// Counts the move paths below each move and prints them, until `is_stopped` returns true. Returns the total and
+/// the nodes per second, or `None` if it was stopped.
+fn perft(
+    position: &mut Position,
+    depth: i64,
+    chess960: bool,
+    output: &Output,
+    is_stopped: &dyn Fn() -> bool,
+) -> Option<(u64, f64)> {
     let start = std::time::Instant::now();
     let depth = depth.clamp(1, MAX_PERFT_DEPTH) as u32;
     let mut lines = Lines { output, rest: Vec::new() };
-    let counted = divide(position, depth, chess960, is_stopped, &mut lines);
-    let Ok(Some(total)) = counted else {
+    let total = divide(position, depth, chess960, is_stopped, &mut lines).ok()??;
+    Some((total, nodes_per_second(total, start.elapsed()) as f64))
+}
+
+/// Prints the result of [`perft`].
+fn report_perft(counted: Option<(u64, f64)>, output: &Output) {
+    let Some((total, speed)) = counted else {
         return output.info("perft: stopped");
     };
-    let speed = nodes_per_second(total, start.elapsed());
     output.line(format!("\nNodes searched: {total}\n"));
-    output.info(&format!("{} nodes per second", short_number(speed as f64)));
+    output.info(&format!("{} nodes per second", short_number(speed)));
 }
 
 /// The FEN with the colours exchanged and the ranks reversed.
@@ -675,8 +688,8 @@ mod tests {
     fn perft_prints_each_move_and_total_and_stops() {
         let page = Page::default();
         let output = Output::new(page.clone(), || {});
-        perft(&mut Position::startpos(), 3, false, &output, &|| false);
-        perft(&mut Position::startpos(), 60, false, &output, &|| true);
+        report_perft(perft(&mut Position::startpos(), 3, false, &output, &|| false), &output);
+        report_perft(perft(&mut Position::startpos(), 60, false, &output, &|| true), &output);
         output.flush(Duration::from_secs(5));
         let text = page.text();
         assert!(text.contains("e2e4: 600\n") && text.contains("Nodes searched: 8902\n"), "{text}");
