@@ -154,13 +154,12 @@ impl Architecture {
 
     /// The architecture of nets trained with these features and otherwise the settings of this one, if it exists.
     pub(crate) fn with_features(&self, features: Features) -> Option<Self> {
-        let &Shape { l1, activation, hidden, buckets, psqt, .. } = &self.0;
-        Self::of_settings(features, l1, activation, hidden, buckets, psqt > 0).ok()?.with_attacks(self.attacks)
+        self.with_features_and_width(features, self.l1)
     }
 
-    /// The architecture of trained nets with this width and otherwise the settings of this one, if it exists.
-    pub(crate) fn with_width(&self, l1: usize) -> Option<Self> {
-        let &Shape { features, activation, hidden, buckets, psqt, .. } = &self.0;
+    /// As [`Self::with_features`], with another width too.
+    pub(crate) fn with_features_and_width(&self, features: Features, l1: usize) -> Option<Self> {
+        let &Shape { activation, hidden, buckets, psqt, .. } = &self.0;
         Self::of_settings(features, l1, activation, hidden, buckets, psqt > 0).ok()?.with_attacks(self.attacks)
     }
 

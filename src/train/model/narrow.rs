@@ -14,7 +14,7 @@ use crate::nnue::Architecture;
 /// For each king bucket of `from`, that of `to` that contains it. `None` unless `to` is a narrower shape: the same but
 /// for a smaller width, and for king buckets that are unions of those of `from`.
 pub(in crate::train) fn narrowing(from: Architecture, to: Architecture) -> Option<Vec<usize>> {
-    let same = from.with_features(to.features)?.with_width(to.l1)?;
+    let same = from.with_features_and_width(to.features, to.l1)?;
     let factors = [from, to].map(|shape| RowLayout::weights(shape).has_factor);
     if same != to || to.l1 > from.l1 || factors[0] != factors[1] {
         return None;
@@ -249,7 +249,8 @@ mod tests {
             shape(Features::HalfKav2Hm1, 128, Activation::Pairwise, [0, 0]),
         ] {
             let model = sparse(from, 4);
-            let narrow = model.narrowed(from.with_width(32).expect("a supported width"), &records());
+            let narrow =
+                model.narrowed(from.with_features_and_width(from.features, 32).expect("a supported width"), &records());
             assert_same_outputs(&model, &narrow);
         }
     }
@@ -265,7 +266,8 @@ mod tests {
             constant.for_each(|(_, weight)| *weight = 0.0);
         }
         model.dense.transformer_bias.fill(0.7);
-        let narrow = model.narrowed(from.with_width(32).expect("a supported width"), &records());
+        let narrow =
+            model.narrowed(from.with_features_and_width(from.features, 32).expect("a supported width"), &records());
         assert_same_outputs(&model, &narrow);
     }
 
@@ -295,7 +297,7 @@ mod tests {
         let from = shape(Features::HalfKav2Hm4, 128, Activation::Pairwise, [16, 32]);
         assert!(narrowing(from, from).is_some());
         for other in [
-            from.with_width(160),
+            from.with_features_and_width(from.features, 160),
             from.with_features(Features::HalfKav2Hm8),
             from.with_attacks(AttackInputs::ToEnemy),
             Some(shape(Features::HalfKav2Hm4, 64, Activation::Screlu, [16, 32])),

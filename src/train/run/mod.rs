@@ -10,6 +10,7 @@ pub(crate) mod plot;
 mod schedule;
 mod session;
 pub(crate) mod shape;
+mod start;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -30,7 +31,8 @@ use checkpoint::{Parameters, RunState};
 use config::{Config, Overrides};
 use measure::LossArgs;
 use outputs::{ExportArgs, PlotArgs, beside};
-use session::{Initial, Positions, Session};
+use session::{Positions, Session};
+use start::Initial;
 
 /// Train a network on files of labelled positions.
 ///
@@ -137,8 +139,8 @@ pub fn run(args: TrainArgs) -> Result<()> {
     if !args.quiet {
         eprintln!("{}", config.lines());
     }
-    let (state, parameters) = session::start(&config, args.resume, args.initial(&config, &sources)?)?;
-    let memory = state.stream_memory.map_or_else(|| session::stream_memory(&config), Ok)?;
+    let (state, parameters) = start::start(&config, args.resume, args.initial(&config, &sources)?)?;
+    let memory = state.stream_memory.map_or_else(|| start::stream_memory(&config), Ok)?;
     let options = options(sources, &config, memory);
     let trainer = args.device.stepper(&config, parameters)?;
     let is_warm = args.init.is_some() && state.shown == 0;
@@ -169,7 +171,7 @@ fn settings(args: &TrainArgs) -> Result<(Vec<Source>, Config)> {
 pub fn check(args: &TrainArgs) -> Result<()> {
     let (_, config) = settings(args)?;
     outputs::check_outputs(&config, &[], false)?;
-    session::start(&config, false, args.initial(&config, &[])?).map(drop)
+    start::start(&config, false, args.initial(&config, &[])?).map(drop)
 }
 
 /// What a run prints.
