@@ -108,6 +108,16 @@ fn mixed_net_starts_between_two_nets() {
     mix("--mix b.checkpoint --keep-moments true").fails_with("--keep-moments cannot be used with --mix");
     folder.run("some.bin --shape small --king-buckets 1 --l1 320 --millions 0.001 --out wide.nnue").ok();
     mix("--mix wide.checkpoint").fails_with("only nets of one shape can be mixed");
+
+    // A warning, if both runs rounded the weights and this one does not.
+    folder.run(&format!("{short} --init a.checkpoint --rounded 1 --out r.nnue")).ok();
+    let warns = |arguments: &str| {
+        let run = folder.run(&format!("{short} --out c.nnue {arguments}")).ok();
+        run.err.contains("warning: both checkpoints were trained with rounding")
+    };
+    assert!(warns("--init r.checkpoint --mix r.checkpoint"));
+    assert!(!warns("--init r.checkpoint --mix r.checkpoint --rounded 1"));
+    assert!(!warns("--init r.checkpoint --mix a.checkpoint"));
 }
 
 #[test]

@@ -164,11 +164,11 @@ fn described(changes: &[Change]) -> String {
 /// # Errors
 /// Fails as [`read_initial`] does, or if the models differ in shape.
 fn mixed_initial(init: Initial<'_>, configured: Architecture, config: &Config) -> Result<(Model, Option<Moments>)> {
-    let (mut model, moments) = read_initial(init.path, configured, config)?;
+    let (mut model, moments, is_rounded) = read_initial(init.path, configured, config)?;
     let Some((path, share)) = init.mix else {
         return Ok((model, moments));
     };
-    let (other, _) = read_initial(path, configured, config)?;
+    let (other, _, other_is_rounded) = read_initial(path, configured, config)?;
     ensure!(
         other.architecture == model.architecture,
         "--mix: {} is {}, but --init is {}: only nets of one shape can be mixed",
@@ -176,6 +176,11 @@ fn mixed_initial(init: Initial<'_>, configured: Architecture, config: &Config) -
         other.architecture,
         model.architecture
     );
+    if is_rounded && other_is_rounded && config.rounded == 0.0 {
+        eprintln!(
+            "warning: both checkpoints were trained with rounding: without --rounded 1 the net differs from them"
+        );
+    }
     model.move_towards(&other, share);
     Ok((model, None))
 }
@@ -214,7 +219,8 @@ fn unit_positions(source: &Source) -> Result<Vec<Record>> {
 }
 
 /// Reads the model of a net file with a trainable shape, or of a checkpoint (its mean if it has one). With
-/// `keep_moments`, also returns the moments of a checkpoint of the shape `configured`.
+/// `keep_moments`, also returns the moments of a checkpoint of the shape `configured`. The last value says whether the
+/// model is that of a checkpoint whose run rounded its weights.
 ///
 /// Divides the output of a net file by the output scale, which the export applied, and gives it the king buckets of
 /// `configured` if they are parts of its own. A model without attack inputs gets those of `configured`, with weights of
@@ -222,22 +228,24 @@ fn unit_positions(source: &Source) -> Result<Vec<Record>> {
 ///
 /// # Errors
 /// Fails if the file is neither a net nor a checkpoint, or the net cannot be trained.
-fn read_initial(path: &Path, configured: Architecture, config: &Config) -> Result<(Model, Option<Moments>)> {
-    let (model, moments) = if checkpoint::is_checkpoint(path)? {
-        let Parameters { model, moments, average } = checkpoint::read(path)?.parameters;
+fn read_initial(path: &Path, configured: Architecture, config: &Config) -> Result<(Model, Option<Moments>, bool)> {
+    let (model, moments, is_rounded) = if checkpoint::is_checkpoint(path)? {
+        let Checkpoint { state, parameters: Parameters { model, moments, average }, .. } = checkpoint::read(path)?;
         let is_kept = config.keep_moments && model.architecture == configured;
-        (average.map_or(model, |average| average.model), is_kept.then_some(moments))
+        let model = average.map_or(model, |average| average.model);
+        (model, is_kept.then_some(moments), state.config.rounded > 0.0)
     } else {
         let (net, own) = read_net(path)?;
         let has_parts = configured.features.set().buckets_in(own.features.set()).is_some();
         let finer = own.with_features(configured.features);
         let finer = finer.filter(|finer| has_parts && finer.with_attacks(configured.attacks) == Some(configured));
-        (unfold(&net, finer.unwrap_or(own), config.output_scale), None)
+        (unfold(&net, finer.unwrap_or(own), config.output_scale), None, false)
     };
     let extended = model.architecture.with_attacks(configured.attacks);
     let extended = extended.filter(|&shape| narrowing(shape, configured).is_some());
-    Ok(match extended {
-        Some(shape) if model.architecture.attacks == AttackInputs::None => (model.with_attacks(shape), moments),
-        _ => (model, moments),
-    })
+    let model = match extended {
+        Some(shape) if model.architecture.attacks == AttackInputs::None => model.with_attacks(shape),
+        _ => model,
+    };
+    Ok((model, moments, is_rounded))
 }
