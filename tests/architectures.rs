@@ -447,14 +447,18 @@ fn check_games_of(network: Network, file: &[u8]) {
     }
 }
 
-/// The trained net with attack inputs, whose attack weights fit into bytes.
+/// The trained nets that are not embedded: one with attack inputs, whose weights fit into bytes, and one with king
+/// buckets by a table.
 #[test]
-fn net_with_attacks_matches_reference() {
-    let Ok(file) = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/nets/attacks.nnue")) else {
-        return eprintln!("skipped: nets/attacks.nnue is not part of the package");
-    };
-    let plain = Network::from_bytes(&file).expect("a net").to_bytes_as(false);
-    check_games_of(Network::from_bytes(&plain).expect("the same net"), &plain);
+fn trained_nets_match_reference() {
+    for name in ["attacks.nnue", "small.nnue"] {
+        let Ok(file) = fs::read(format!("{}/nets/{name}", env!("CARGO_MANIFEST_DIR"))) else {
+            eprintln!("skipped: nets/{name} is not part of the package");
+            continue;
+        };
+        let plain = Network::from_bytes(&file).expect("a net").to_bytes_as(false);
+        check_games_of(Network::from_bytes(&plain).expect("the same net"), &plain);
+    }
 }
 
 /// The published architectures without threat inputs; `threats.rs` tests the others.

@@ -1,5 +1,5 @@
 // Writes the package's files, except the modules, which FOLDER contains already.
-// Usage: node build.mjs FOLDER NET. ZOOTHERA_TOOLS is the folder that `web/tools` prints.
+// Usage: node build.mjs FOLDER NET SMALL. ZOOTHERA_TOOLS is the folder that `web/tools` prints.
 import { chmod, copyFile, readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,9 +9,9 @@ import { bundle, here } from "./bundle.mjs";
 
 const BANNER = "// Zoothera, GPL-3.0-or-later. Built from web/src; see README.md.";
 
-/** The net, compressed: a quarter smaller. The modules of the package read it. */
-async function writeNet(folder, net) {
-  await writeFile(join(folder, "zoothera.nnue.gz"), gzipSync(await readFile(net), { level: 9 }));
+/** A net, compressed. The modules of the package read it. */
+async function writeNet(net, path) {
+  await writeFile(path, gzipSync(await readFile(net), { level: 9 }));
 }
 
 /** Sizes of the files that the package loads, by name. */
@@ -37,12 +37,13 @@ async function writeManifest(folder) {
   await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-const [folder, net] = process.argv.slice(2);
-if (!net) {
-  console.error("usage: node build.mjs FOLDER NET");
+const [folder, net, small] = process.argv.slice(2);
+if (!small) {
+  console.error("usage: node build.mjs FOLDER NET SMALL");
   process.exit(2);
 }
-await writeNet(folder, net);
+await writeNet(net, join(folder, "zoothera.nnue.gz"));
+await writeNet(small, join(folder, "zoothera-small.nnue.gz"));
 await writeScripts(folder, await sizes(folder));
 await writeManifest(folder);
 for (const name of ["index.d.ts", "README.md", "cli.js", "embed.js"]) await copyFile(here(name), join(folder, name));

@@ -19,7 +19,10 @@ export interface Options {
   threads?: number;
   /** Hash table in MiB; 16 if absent, at most 32 on a phone. */
   hash?: number;
-  /** Another network than the package's zoothera.nnue.gz: its address, or its bytes. It may be compressed with gzip. */
+  /**
+   * Another network than the package's zoothera.nnue.gz: its address, such as `Zoothera.smallNet`, or its bytes. It may be
+   * compressed with gzip.
+   */
   net?: string | URL | Uint8Array | ArrayBuffer | Blob;
   /** Called while module and net are loaded, with the bytes that have arrived and the expected total. */
   onProgress?: (progress: { loaded: number; total: number }) => void;
@@ -55,6 +58,8 @@ export interface RunResult {
 export class Zoothera {
   /** Features of this browser. */
   static support(): Support;
+  /** The address of the package's small network, zoothera-small.nnue.gz: a shorter download, a weaker engine. */
+  static readonly smallNet: URL;
   /** Starts an engine. Resolves once it is ready. */
   static create(options?: Options): Promise<Zoothera>;
 

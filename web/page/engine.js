@@ -38,12 +38,16 @@ export function scoreText({ kind, value }, turn) {
   return `${white > 0 ? "+" : white < 0 ? "−" : ""}${(Math.abs(white) / 100).toFixed(2)}`;
 }
 
-/** Addresses of the net and of the modules with and without threads: a page gets threads only after its first visit. */
-export function filesForNextVisit() {
+/** The address of a built-in net: "small" or "large". */
+export const builtInNet = (size) => (size === "large" ? assets.net() : assets.smallNet());
+
+/** Addresses of a built-in net and of the modules with and without threads: a page gets threads only after its first
+ * visit. */
+export function filesForNextVisit(size) {
   const { relaxedSimd } = Zoothera.support();
   const modules = [false, true].filter((threads) => assets.has(threads, false) || assets.has(threads, true))
     .map((threads) => assets.module(threads, relaxedSimd && assets.has(threads, true)));
-  return [assets.net(), ...modules].map(String);
+  return [builtInNet(size), ...modules].map(String);
 }
 
 /** Starts an engine. Without a network, another module than the usual one may be stored. */
@@ -57,7 +61,7 @@ async function start(setup) {
 }
 
 export class Session {
-  /** Starts an engine. `setup` has threads, hash, and net (bytes, or undefined for the built-in net). */
+  /** Starts an engine. `setup` has threads, hash, and net (bytes or an address). */
   static async open(setup) {
     const session = new Session(await start(setup));
     await session.ask("uci", "uciok");

@@ -3,7 +3,7 @@
 import { Analyse } from "./analyse.js";
 import { Board } from "./board.js";
 import { openEditor } from "./editor.js";
-import { Session, filesForNextVisit } from "./engine.js";
+import { Session, builtInNet, filesForNextVisit } from "./engine.js";
 import { Loading } from "./loading.js";
 import { Play } from "./play.js";
 import { Review } from "./review.js";
@@ -44,7 +44,7 @@ class App {
     opened.then((session) => {
       $("about").textContent = session.name;
       session.onEnd = forget;
-      storeFiles(filesForNextVisit());
+      storeFiles(filesForNextVisit(this.settings.network));
     }, forget);
     return opened;
   }
@@ -52,8 +52,12 @@ class App {
   async open() {
     const { settings } = this;
     await settled;
-    const setup = { threads: settings.threads, hash: settings.get("hash"), onProgress: (progress) => this.loading.show(progress) };
-    if (settings.netBytes) setup.net = settings.netBytes;
+    const setup = {
+      threads: settings.threads,
+      hash: settings.get("hash"),
+      net: settings.netBytes ?? builtInNet(settings.network),
+      onProgress: (progress) => this.loading.show(progress),
+    };
     return Session.open(setup).finally(() => this.loading.hide());
   }
 
@@ -233,7 +237,8 @@ const showSettings = () => {
   $("hash").value = settings.get("hash");
   $("coordinates").checked = settings.get("coordinates");
   $("sounds").checked = settings.get("sounds");
-  $("net-name").textContent = settings.netName || "The built-in network is used.";
+  $("network").value = settings.network;
+  $("net-name").textContent = settings.netName || "A built-in network is used.";
   $("net-default").hidden = !settings.netName;
 };
 const openSettings = () => {
@@ -258,15 +263,18 @@ for (const id of ["threads", "hash"]) {
     app.restart();
   });
 }
-const useNet = async (name, bytes) => {
-  const [oldName, oldBytes] = [settings.netName, settings.netBytes];
+/** Uses a network file, or without bytes a built-in network. If the engine rejects it, the one before is used again. */
+const useNet = async (name, bytes, network = settings.network) => {
+  const [oldName, oldBytes, oldNetwork] = [settings.netName, settings.netBytes, settings.network];
   $("settings-error").textContent = "";
+  if (network !== oldNetwork) settings.put({ network });
   await settings.putNet(name, bytes);
   await app.restart();
   try {
     await app.engine(app.mode === app.modes.play ? "play" : "analysis");
   } catch (error) {
     $("settings-error").textContent = error.message;
+    if (network !== oldNetwork) settings.put({ network: oldNetwork });
     await settings.putNet(oldName, oldBytes);
     await app.restart();
   }
@@ -277,6 +285,7 @@ $("net").addEventListener("change", async ({ target }) => {
   if (file) await useNet(file.name, new Uint8Array(await file.arrayBuffer()));
   target.value = "";
 });
+$("network").addEventListener("change", ({ target }) => useNet("", null, target.value));
 $("net-default").addEventListener("click", () => useNet("", null));
 
 // The engine starts at once, so that the first move is fast and its files are stored for offline use.

@@ -10,6 +10,9 @@ const DEFAULTS = {
 /** Maximum number of threads on this page: one without cross-origin isolation. */
 export const mostThreads = () => (globalThis.crossOriginIsolated ? Math.min(navigator.hardwareConcurrency || 1, 32) : 1);
 
+/** The built-in network of a device: the small one if its user saves data. sw.js has the same rule. */
+const usualNetwork = () => (navigator.connection?.saveData ? "small" : "large");
+
 /** One core is left to the page; phones get at most two threads, because they overheat. */
 const usualThreads = () => {
   const isPhone = matchMedia("(pointer: coarse)").matches;
@@ -29,6 +32,9 @@ export class Settings {
   get(name) { return this.values[name]; }
 
   get threads() { return Math.min(this.values.threads ?? usualThreads(), mostThreads()); }
+
+  /** The chosen built-in network: "small" or "large". */
+  get network() { return this.values.network ?? usualNetwork(); }
 
   put(values) {
     Object.assign(this.values, values);

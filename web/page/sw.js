@@ -8,8 +8,8 @@ const FILES = ["./"];
 const ENGINE = {};
 
 const CACHE = `zoothera-page-${VERSION}`;
-/** The largest file. At the first visit its download begins before the page asks for it. */
-const NET = "engine/zoothera.nnue.gz";
+/** The largest file of the first visit. At that visit its download begins before the page asks for it. */
+const NET = `engine/zoothera${navigator.connection?.saveData ? "-small" : ""}.nnue.gz`;
 let early = null;
 
 /** A request that is answered by the browser's cache only if the server confirms it. */

@@ -7,6 +7,7 @@ export const assets = {
   size: (url) => BUILT[url.replace(/[?#].*/, "").replace(/.*\//, "")] ?? 0,
   worker: () => new URL("./worker.js", import.meta.url),
   net: () => new URL("./zoothera.nnue.gz", import.meta.url),
+  smallNet: () => new URL("./zoothera-small.nnue.gz", import.meta.url),
   module: (threads, relaxed) => {
     if (threads) {
       return relaxed

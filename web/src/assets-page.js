@@ -11,5 +11,6 @@ export const assets = {
   size: (url) => BUILT[url.replace(/.*\//, "")] ?? 0,
   worker: () => here("worker.js"),
   net: () => here("zoothera.nnue.gz"),
+  smallNet: () => here("zoothera-small.nnue.gz"),
   module: (threads, relaxed) => here(name(threads, relaxed)),
 };

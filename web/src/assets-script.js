@@ -21,5 +21,6 @@ export const assets = {
   size: (url) => BUILT[url.replace(/[?#].*/, "").replace(/.*\//, "")] ?? 0,
   worker: () => new URL("./worker.js", here()),
   net: () => new URL("./zoothera.nnue.gz", here()),
+  smallNet: () => new URL("./zoothera-small.nnue.gz", here()),
   module: (threads, relaxed) => new URL(name(threads, relaxed), here()),
 };

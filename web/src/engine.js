@@ -93,6 +93,11 @@ export class Zoothera {
     return support();
   }
 
+  /** The address of the package's small net, for the option `net` of `create`. */
+  static get smallNet() {
+    return assets.smallNet();
+  }
+
   /** Starts an engine; resolves once it is ready. See index.d.ts. */
   static async create(options = {}) {
     const engine = new Zoothera();
@@ -126,16 +131,17 @@ export class Zoothera {
     this.progress = new Progress(onProgress, (url) => assets.size(url));
     this.workerUrl = worker === undefined ? assets.worker() : absolute(worker);
     this.override = module === undefined ? undefined : absolute(module);
-    // The package's own net and module are loaded at the same time. Another module may contain its net.
-    const early = net === undefined && !this.override ? this.loadNet(assets.net()) : undefined;
+    // Net and module are loaded at the same time. A module given without a net may contain one.
+    const own = this.override ? undefined : assets.net();
+    const early = (net ?? own) === undefined ? undefined : this.loadNet(net ?? own);
     early?.catch(() => {});
-    const given = net === undefined ? undefined : await this.loadNet(net);
-    this.netSize = given ? Math.ceil(given.length / MIB) : 8;
+    const isForeign = net !== undefined && (isData(net) || assets.size(String(net)) === 0);
+    this.netSize = isForeign ? Math.ceil((await early).length / MIB) : 8;
     // On a phone, threads are used only if they are requested.
     const built = this.override !== undefined || assets.has(true, false);
     const shared = this.features.threads && built && !(phone && wanted === 1);
     this.setUp = (await this.prepare(shared, wanted)) ?? (await this.prepare(false, 1));
-    this.net = given ?? (await early) ?? embeddedNet(this.setUp.module) ?? (await this.loadNet(assets.net()));
+    this.net = (await early) ?? embeddedNet(this.setUp.module) ?? (await this.loadNet(assets.net()));
     this.threads = this.setUp.memory ? wanted : 1;
     this.mode = this.setUp.memory ? "threads" : this.features.suspending ? "suspending" : "replacing";
     const settings = [`setoption name Hash value ${this.hash}`];
@@ -151,9 +157,7 @@ export class Zoothera {
 
   /** The bytes of a net, given directly or by its address. */
   async loadNet(net) {
-    if (net instanceof Uint8Array || net instanceof ArrayBuffer || typeof net?.arrayBuffer === "function") {
-      return readBytes(new Response(net), "the given net");
-    }
+    if (isData(net)) return readBytes(new Response(net), "the given net");
     return once(absolute(net), (url) => readBytes(url, "the net", this.progress.of(url)));
   }
 
@@ -305,6 +309,9 @@ export class Zoothera {
 
 const isStream = (input) => typeof input?.[Symbol.asyncIterator] === "function";
 const toBytes = (part) => (typeof part === "string" ? new TextEncoder().encode(part) : part);
+
+/** Whether a net is given as bytes. */
+const isData = (net) => net instanceof Uint8Array || net instanceof ArrayBuffer || typeof net?.arrayBuffer === "function";
 
 /** The bytes of a text, an array, or a stream of either. */
 async function allBytes(input) {

@@ -180,14 +180,20 @@ test("module with an embedded net needs no other file", () => inFolder(async (pl
   assert.match(again.stderr, /contains a net already/);
 }));
 
-test("progress of the download ends at the size of module and net", async () => {
-  const seen = [];
-  const features = { threads: false, relaxedSimd: false };
-  const fresh = await import(new URL("index.js?progress", folder));
-  (await fresh.Zoothera.create({ features, onProgress: (progress) => seen.push(progress) })).terminate();
-  const expected = await Promise.all(["zoothera.wasm", "zoothera.nnue.gz"].map(async (name) => (await readFile(new URL(name, folder))).length));
-  assert.deepEqual(seen.at(-1), { loaded: expected[0] + expected[1], total: expected[0] + expected[1] });
-});
+for (const name of ["zoothera.nnue.gz", "zoothera-small.nnue.gz"]) {
+  test(`${name} is loaded, and its progress ends at the size of module and net`, async () => {
+    const seen = [];
+    const { Zoothera } = await import(new URL(`index.js?${name}`, folder));
+    const net = name.includes("small") ? Zoothera.smallNet : undefined;
+    const engine = await Zoothera.create({ ...MODES["without threads"], net, onProgress: (progress) => seen.push(progress) });
+    const { files } = await engine.run(["net", "export", "own.nnue"]);
+    engine.terminate();
+    const [module, packed] = await Promise.all(["zoothera.wasm", name].map((file) => readFile(new URL(file, folder))));
+    assert.ok(gunzipSync(packed).equals(files["own.nnue"]));
+    const size = module.length + packed.length;
+    assert.deepEqual(seen.at(-1), { loaded: size, total: size });
+  });
+}
 
 test("net given as bytes may be compressed", async () => {
   const packed = await readFile(new URL("zoothera.nnue.gz", folder));

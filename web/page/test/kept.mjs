@@ -233,7 +233,7 @@ test("first visit is enough for a visit without a network, also if the page was 
       const name = (await caches.keys()).find((key) => key.startsWith("zoothera-page-"));
       const stored = (await (await caches.open(name)).keys()).map(({ url }) => url.replace(/.*\//, ""));
       const { length } = stored.filter((file) => file.endsWith(".wasm.gz"));
-      return stored.includes("zoothera.nnue.gz") && length === parts.filesForNextVisit().length - 1;
+      return stored.includes("zoothera.nnue.gz") && length === parts.filesForNextVisit("large").length - 1;
     });
     await page.close();
     await context.setOffline(true);
@@ -275,7 +275,7 @@ test("page works without a network after an update of the server, too", { skip: 
     const first = await openTab(context, faults, server.url);
     await ready(first);
     await waitUntil(first, async () => (await (await caches.open((await caches.keys())
-      .find((name) => name.startsWith("zoothera-page-")))).keys()).filter(({ url }) => url.endsWith(".gz")).length === parts.filesForNextVisit().length);
+      .find((name) => name.startsWith("zoothera-page-")))).keys()).filter(({ url }) => url.endsWith(".gz")).length === parts.filesForNextVisit("large").length);
     const count = Object.values(await storedEngine(first))[0];
     const script = readFileSync(join(folder, "sw.js"), "utf8");
     writeFileSync(join(folder, "sw.js"), script.replace(/const VERSION = "\w+"/, 'const VERSION = "zz"'));
@@ -400,7 +400,7 @@ test("game goes on when the engine can be loaded after a failure", async () => {
   const faults = [];
   try {
     let isBroken = true;
-    await context.route(/zoothera\.nnue\.gz$/, (route) => (isBroken ? route.abort() : route.continue()));
+    await context.route(/\.nnue\.gz$/, (route) => (isBroken ? route.abort() : route.continue()));
     const page = await openTab(context, faults);
     // A position without moves of named openings.
     await page.selectOption("#start-from", "board");
@@ -415,6 +415,54 @@ test("game goes on when the engine can be loaded after a failure", async () => {
     assert.equal(await moveCount(page), 2);
     assert.equal(await page.isVisible("#alert"), false);
     assert.deepEqual(faults.filter((fault) => !fault.includes("ERR_FAILED")), []);
+  } finally {
+    await context.close();
+  }
+});
+
+test("network that cannot be loaded leaves the other one in use", async () => {
+  const context = await newContext({ serviceWorkers: "block" });
+  const faults = [];
+  try {
+    await context.route(/zoothera-small\.nnue\.gz$/, (route) => route.abort());
+    const page = await openTab(context, faults);
+    await ready(page);
+    await page.click("#open-settings");
+    await page.selectOption("#network", "small");
+    await page.waitForSelector("#settings-error:not(:empty)");
+    assert.match(await text(page, "#settings-error"), /zoothera-small\.nnue\.gz cannot be loaded/);
+    assert.equal(await page.inputValue("#network"), "large");
+    await page.click('#settings [value="close"]');
+    await page.click("#start");
+    assert.equal(await turn(page), true);
+    assert.deepEqual(faults.filter((fault) => !fault.includes("ERR_FAILED")), []);
+  } finally {
+    await context.close();
+  }
+});
+
+test("small network is used where data are saved, and kept for a visit without a connection", async () => {
+  const context = await newContext();
+  const faults = [];
+  try {
+    // The service worker has no such value; it begins with the large network here.
+    await context.addInitScript(() => Object.defineProperty(navigator, "connection", { value: { saveData: true } }));
+    const page = await openTab(context, faults);
+    await ready(page);
+    await page.click("#open-settings");
+    assert.equal(await page.inputValue("#network"), "small");
+    await waitUntil(page, async () => {
+      const name = (await caches.keys()).find((key) => key.startsWith("zoothera-page-"));
+      const stored = (await (await caches.open(name)).keys()).map(({ url }) => url);
+      return parts.filesForNextVisit("small").every((url) => stored.includes(url));
+    });
+    await context.setOffline(true);
+    await reload(page);
+    await page.click("#start");
+    assert.equal(await turn(page), true);
+    await page.click("#open-settings");
+    assert.equal(await page.inputValue("#network"), "small");
+    assert.deepEqual(faults.filter((fault) => !/ERR_INTERNET_DISCONNECTED|^request to/.test(fault)), []);
   } finally {
     await context.close();
   }
@@ -462,7 +510,7 @@ test("board is usable and the download has a bar with megabytes while the engine
   try {
     let release;
     const released = new Promise((resolve) => { release = resolve; });
-    await context.route(/zoothera\.nnue\.gz$/, async (route) => { await released; await route.continue(); });
+    await context.route(/\.nnue\.gz$/, async (route) => { await released; await route.continue(); });
     const page = await openTab(context, faults);
     await page.click("#start");
     await typeMove(page, "e4");
