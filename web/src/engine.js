@@ -132,8 +132,8 @@ export class Zoothera {
     this.workerUrl = worker === undefined ? assets.worker() : absolute(worker);
     this.override = module === undefined ? undefined : absolute(module);
     // Net and module are loaded at the same time. A module given without a net may contain one.
-    const own = this.override ? undefined : assets.net();
-    const early = (net ?? own) === undefined ? undefined : this.loadNet(net ?? own);
+    const source = net ?? (this.override ? undefined : assets.net());
+    const early = source === undefined ? undefined : this.loadNet(source);
     early?.catch(() => {});
     const isForeign = net !== undefined && (isData(net) || assets.size(String(net)) === 0);
     this.netSize = isForeign ? Math.ceil((await early).length / MIB) : 8;

@@ -17,10 +17,10 @@ use super::output::{Audience, Output, PrintOptions, Printer};
 use super::reader::{Mailbox, Message};
 use crate::board::Position;
 use crate::nnue::Network;
+use crate::search::tt::NoMemory;
 use crate::search::{Limits, ThreadPool};
-use crate::util::reason;
 use crate::util::text::excerpt;
-use option_changes::{report_hash, report_threads};
+use crate::util::{reason, sync};
 
 /// A change of state that the search threads share.
 type Postponed = Box<dyn FnOnce(&mut Engine)>;
@@ -281,6 +281,43 @@ impl Engine {
         };
         let value = option.set(value, &mut self.settings)?;
         option.action.map_or(Ok(()), |action| self.act(action, &value))
+    }
+
+    /// Applies a change now, or after the running search.
+    fn after_search(&mut self, name: &str, change: impl FnOnce(&mut Self) + 'static) {
+        if self.mailbox.is_searching() {
+            self.output.info(&format!("{name}: will be applied after this search"));
+            self.postponed.push(Box::new(change));
+        } else {
+            change(self);
+        }
+    }
+
+    /// Applies the postponed changes if no search is running.
+    fn apply_postponed(&mut self) {
+        if !self.postponed.is_empty() && !self.mailbox.is_searching() {
+            for change in std::mem::take(&mut self.postponed) {
+                change(self);
+            }
+        }
+    }
+}
+
+/// Reports a number of threads below the requested one.
+fn report_threads(output: &Output, requested: usize, obtained: usize) {
+    if obtained < requested && sync::THREADS_EXIST {
+        output.info(&format!("Threads: cannot start {requested} threads; using {obtained}"));
+    }
+}
+
+/// Reports a table below the requested size.
+fn report_hash(output: &Output, requested: usize, obtained: Result<usize, NoMemory>) {
+    match obtained {
+        Ok(obtained) if obtained < requested => {
+            output.info(&format!("Hash: not enough memory for {requested} MiB; using {obtained} MiB"))
+        }
+        Ok(_) => {}
+        Err(error) => output.error(&format!("Hash: {error}")),
     }
 }
 

@@ -1,17 +1,16 @@
-//! What the engine does when an option changes. Changes of resources that the search threads share are postponed until
-//! a running search ends.
+//! What the engine does when an option changes. Changes of resources that the search threads share wait for the end of
+//! a running search.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Engine;
+use super::{Engine, report_hash, report_threads};
 use crate::book::Book;
 use crate::search::score::LoadedTables;
-use crate::search::tt::NoMemory;
 use crate::uci::options::{self, Action, unquoted};
 use crate::uci::output::{self, Output};
+use crate::util::reason;
 use crate::util::text::{Shown as _, excerpt};
-use crate::util::{reason, sync};
 
 impl Engine {
     /// Does what belongs to an option with a new value.
@@ -164,43 +163,6 @@ impl Engine {
         })?;
         self.output.log_to(log);
         Ok(())
-    }
-
-    /// Applies a change now, or after the running search.
-    fn after_search(&mut self, name: &str, change: impl FnOnce(&mut Self) + 'static) {
-        if self.mailbox.is_searching() {
-            self.output.info(&format!("{name}: will be applied after this search"));
-            self.postponed.push(Box::new(change));
-        } else {
-            change(self);
-        }
-    }
-
-    /// Applies the postponed changes if no search is running.
-    pub(super) fn apply_postponed(&mut self) {
-        if !self.postponed.is_empty() && !self.mailbox.is_searching() {
-            for change in std::mem::take(&mut self.postponed) {
-                change(self);
-            }
-        }
-    }
-}
-
-/// Reports a number of threads below the requested one.
-pub(super) fn report_threads(output: &Output, requested: usize, obtained: usize) {
-    if obtained < requested && sync::THREADS_EXIST {
-        output.info(&format!("Threads: cannot start {requested} threads; using {obtained}"));
-    }
-}
-
-/// Reports a table below the requested size.
-pub(super) fn report_hash(output: &Output, requested: usize, obtained: Result<usize, NoMemory>) {
-    match obtained {
-        Ok(obtained) if obtained < requested => {
-            output.info(&format!("Hash: not enough memory for {requested} MiB; using {obtained} MiB"))
-        }
-        Ok(_) => {}
-        Err(error) => output.error(&format!("Hash: {error}")),
     }
 }
 

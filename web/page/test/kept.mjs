@@ -420,26 +420,18 @@ test("game goes on when the engine can be loaded after a failure", async () => {
   }
 });
 
-test("network that cannot be loaded leaves the other one in use", async () => {
-  const context = await newContext({ serviceWorkers: "block" });
-  const faults = [];
-  try {
-    await context.route(/zoothera-small\.nnue\.gz$/, (route) => route.abort());
-    const page = await openTab(context, faults);
-    await ready(page);
-    await page.click("#open-settings");
-    await page.selectOption("#network", "small");
-    await page.waitForSelector("#settings-error:not(:empty)");
-    assert.match(await text(page, "#settings-error"), /zoothera-small\.nnue\.gz cannot be loaded/);
-    assert.equal(await page.inputValue("#network"), "large");
-    await page.click('#settings [value="close"]');
-    await page.click("#start");
-    assert.equal(await turn(page), true);
-    assert.deepEqual(faults.filter((fault) => !fault.includes("ERR_FAILED")), []);
-  } finally {
-    await context.close();
-  }
-});
+test("network that cannot be loaded leaves the other one in use", () => onPage({ serviceWorkers: "block" }, async (page, context, faults) => {
+  await context.route(/zoothera-small\.nnue\.gz$/, (route) => route.abort());
+  await page.click("#open-settings");
+  await page.selectOption("#network", "small");
+  await page.waitForSelector("#settings-error:not(:empty)");
+  assert.match(await text(page, "#settings-error"), /zoothera-small\.nnue\.gz cannot be loaded/);
+  assert.equal(await page.inputValue("#network"), "large");
+  await page.click('#settings [value="close"]');
+  await page.click("#start");
+  assert.equal(await turn(page), true);
+  assert.deepEqual(faults.splice(0).filter((fault) => !fault.includes("ERR_FAILED")), []);
+}));
 
 test("small network is used where data are saved, and kept for a visit without a connection", async () => {
   const context = await newContext();
