@@ -13,8 +13,10 @@ use crate::data::Record;
 use crate::gpu::card::{Card, cards, choose};
 use crate::gpu::evaluator::Evaluator;
 use crate::gpu::{CardChoice, PackedPosition};
+use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::nnue::{AccumulatorStack, Architecture, Board, Network};
 use crate::train::model::Model;
+use crate::train::model::parameters::RowLayout;
 use crate::train::model::shapes::Rounding;
 use crate::train::samples::Sample;
 use crate::train::samples::positions;
@@ -52,13 +54,17 @@ pub struct Speed {
     pub bytes: u64,
 }
 
-/// Returns the shape of the test: eight king buckets and a width of 1024.
+/// Returns the shapes of the test: eight king buckets and a width of 1024, with and without attack inputs.
 ///
 /// # Errors
-/// Fails if this program was built without this shape.
-pub fn shape() -> Result<Architecture> {
-    let is_default = |shape: &Architecture| shape.l1 == 1024 && shape.features.set().kings == 8;
-    supported().find(is_default).context("no shape for the self-test")
+/// Fails if this program was built without these shapes.
+fn shapes() -> Result<[Architecture; 2]> {
+    let shape = |attacks: AttackInputs| {
+        let is_wanted =
+            |shape: &Architecture| shape.l1 == 1024 && shape.features.set().kings == 8 && shape.attacks == attacks;
+        supported().find(is_wanted).context("no shape for the self-test")
+    };
+    Ok([shape(AttackInputs::None)?, shape(AttackInputs::ToEnemy)?])
 }
 
 /// Returns an untrained model.
@@ -101,14 +107,22 @@ fn gradient(architecture: Architecture, batch: &[Sample], rounding: Option<Round
     first_moments(&mut trainer, batch, rounding)
 }
 
-/// Returns the first moments after one step of rate 0: the gradients times a constant.
+/// Returns the first moments after one step of rate 0: the gradients times a constant. Those of attack inputs, which
+/// are small beside the others, come apart: last are their weights and their piece-square values.
 fn first_moments(trainer: &mut dyn Stepper, batch: &[Sample], rounding: Option<Rounding>) -> Result<Vec<Vec<f32>>> {
     trainer.round(rounding);
     trainer.step(batch, 0.0)?;
     trainer.sync()?;
     let (table, dense) = &trainer.parameters().moments.first;
-    let tensors = dense.tensors().into_iter().map(<[f32]>::to_vec);
-    Ok(std::iter::once(table.to_vec()).chain(tensors).collect())
+    let architecture = trainer.parameters().model.architecture;
+    let mut tensors = vec![table.to_vec()];
+    tensors.extend(dense.tensors().map(<[f32]>::to_vec));
+    if architecture.attacks != AttackInputs::None {
+        let (rows, psqt) = (RowLayout::weights(architecture), RowLayout::psqt(architecture));
+        let attacks = [table[rows.blocks()..].to_vec(), dense.psqt[psqt.blocks()..].to_vec()];
+        tensors.extend(attacks);
+    }
+    Ok(tensors)
 }
 
 /// Returns the norm of the difference relative to the norm of `expected`; infinite for a gradient of zeros.
@@ -190,16 +204,21 @@ pub fn run(args: &GpuArgs, out: &mut impl Write) -> Result<()> {
         return Ok(());
     }
     let card = choose(&CardChoice::of(args.card.as_deref()))?;
-    let shape = shape()?;
+    let [shape, with_attacks] = shapes()?;
     writeln!(out, "\nself-test of {} with {shape}", card.name())?;
-    let worst = gradient_difference(&card, shape)?;
-    ensure!(
-        worst <= TOLERANCE,
-        "the gradient differs from the processor's by {worst:.4} of its size, more than {TOLERANCE}: update the driver \
-         of {}, or use --device cpu",
-        card.name()
-    );
-    writeln!(out, "  gradient  differs from the processor's by {worst:.4} of its size (limit {TOLERANCE}): passed")?;
+    for (shape, note) in [(shape, ""), (with_attacks, ", with attack inputs")] {
+        let worst = gradient_difference(&card, shape)?;
+        ensure!(
+            worst <= TOLERANCE,
+            "the gradient of {shape} differs from the processor's by {worst:.4} of its size, more than {TOLERANCE}: \
+             update the driver of {}, or use --device cpu",
+            card.name()
+        );
+        writeln!(
+            out,
+            "  gradient  differs from the processor's by {worst:.4} of its size (limit {TOLERANCE}){note}: passed"
+        )?;
+    }
     let batch = args.batch as usize;
     let batch = if card.is_software() { batch.min(SOFTWARE_BATCH) } else { batch };
     let speed = speed(&card, shape, batch, Duration::from_secs(args.seconds.into()))?;

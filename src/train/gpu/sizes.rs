@@ -25,8 +25,11 @@ const UPPER_PART: usize = 1088;
 const H1: usize = 16;
 /// Words of a record.
 pub const RECORD: usize = 8;
-/// Maximum number of active rows of an accumulator.
-const ACTIVE: usize = 32;
+/// Maximum number of pieces.
+const PIECES: usize = 32;
+/// Maximum number of attacks in a position. Positions with more have no weight: only several promoted queens on each
+/// side make so many.
+const ATTACKS: usize = 64;
 /// Maximum number of workgroups in a dimension that every implementation supports.
 const MAX_GROUPS: usize = 65_535;
 /// Number of buffers, including the two of constants.
@@ -66,8 +69,8 @@ impl Sizes {
             batch,
             slots,
             chunks: slots / CHUNK + architecture.buckets + 1,
-            rows: architecture.features.set().active_rows(),
-            table: RowLayout::weights(architecture).blocks(),
+            rows: RowLayout::weights(architecture).active_rows(),
+            table: RowLayout::weights(architecture).len(),
             dense: dense.tensors().iter().map(|tensor| tensor.len()).sum(),
         })
     }
@@ -76,6 +79,7 @@ impl Sizes {
     pub fn bytes(&self) -> [u64; BUFFERS] {
         let (l1, slots) = (self.architecture.l1, self.slots);
         let accumulators = 2 * slots;
+        let active = PIECES + self.max_attacks();
         let words = [
             28,
             64,
@@ -89,11 +93,11 @@ impl Sizes {
             self.dense,
             self.dense,
             slots * RECORD,
-            accumulators * ACTIVE / 2,
+            accumulators * active / 2,
             slots * 2,
             self.rows * (accumulators / 32),
             self.rows * 2,
-            accumulators * ACTIVE,
+            accumulators * active,
             accumulators * l1 / 2,
             accumulators * l1 / 2,
             slots * H1,
@@ -108,6 +112,11 @@ impl Sizes {
             4,
         ];
         words.map(|words| 4 * words as u64)
+    }
+
+    /// Maximum number of a position's attacks.
+    fn max_attacks(&self) -> usize {
+        if self.architecture.attacks == AttackInputs::None { 0 } else { ATTACKS }
     }
 
     /// Memory of all buffers in bytes.
@@ -152,6 +161,8 @@ impl Sizes {
         let constants = [
             ("PIECE_ROWS", set.piece_rows()),
             ("KINGS", set.kings),
+            ("ATTACK_ROWS", self.architecture.attacks.rows()),
+            ("MAX_ATTACKS", self.max_attacks()),
             ("L1", self.architecture.l1),
             ("STACKS", self.architecture.buckets),
             ("SLOTS", self.slots),
@@ -195,7 +206,9 @@ pub struct Constants {
     skip_limit: f32,
     second_limit: f32,
     output_limit: f32,
-    unused: [f32; 3],
+    attack_rate: f32,
+    attack_decay: f32,
+    unused: f32,
 }
 
 impl Constants {
@@ -230,6 +243,7 @@ impl Constants {
         let step = adam_step(steps, rate, 0.0);
         let limits = limits(architecture, settings.output_scale);
         let real_rate = rate * settings.real_rate;
+        let attack_rate = rate * settings.attack_rate;
         Self {
             train: 1,
             epsilon: step.epsilon,
@@ -242,6 +256,8 @@ impl Constants {
             skip_limit: limits.skip,
             second_limit: limits.hidden,
             output_limit: limits.output,
+            attack_rate: adam_step(steps, attack_rate, 0.0).rate,
+            attack_decay: attack_rate * settings.factor_decay,
             ..self
         }
     }
@@ -317,7 +333,6 @@ fn is_supported(shape: &Architecture) -> bool {
         && shape.hidden == [SKIP + 1, HIDDEN]
         && shape.psqt == shape.buckets
         && WIDTHS.contains(&shape.l1)
-        && shape.attacks == AttackInputs::None
         && shape.features.table().is_none()
 }
 
@@ -336,7 +351,7 @@ pub fn check(architecture: Architecture) -> Result<()> {
     }
     bail!(
         "a graphics card cannot train nets of the shape {architecture}: use --device cpu, or one of these shapes with \
-         --features half-kav2-hm, --activation pairwise, --psqt, --buckets 8 and --attacks none: {}",
+         --features half-kav2-hm, --activation pairwise, --psqt and --buckets 8, with or without --attacks: {}",
         names()
     )
 }
@@ -350,6 +365,7 @@ fn names() -> String {
         let with = supported().filter(|shape| shape.l1 == l1);
         let mut kings: Vec<usize> = with.map(|shape| shape.features.set().kings).collect();
         kings.sort_unstable();
+        kings.dedup();
         format!("l1 {l1} with {} king buckets", list(&kings))
     };
     widths.iter().map(of_width).collect::<Vec<_>>().join("; ")

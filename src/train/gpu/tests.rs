@@ -8,8 +8,9 @@ use super::sizes::{Sizes, supported};
 use super::trainer::GpuTrainer;
 use crate::gpu::card::{Card, cards};
 use crate::nnue::Architecture;
+use crate::nnue::features::attack_inputs::AttackInputs;
 use crate::train::model::shapes::Rounding;
-use crate::train::samples::positions;
+use crate::train::samples::{ActiveRows, positions, record_of};
 use crate::train::step::layers::{Loss, LossKind};
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
 use crate::train::step::{Parameters, Stepper};
@@ -28,9 +29,15 @@ fn card() -> Option<Card> {
     card
 }
 
-/// Returns the shape of width 256 with `kings` king buckets.
+/// Returns the shape of width 256 with `kings` king buckets, without attack inputs.
 fn narrow(kings: usize) -> Architecture {
-    let wanted = |shape: &Architecture| shape.l1 == 256 && shape.features.set().kings == kings;
+    with_attacks(kings, AttackInputs::None)
+}
+
+/// Returns the shape of width 256 with `kings` king buckets and these attack inputs.
+fn with_attacks(kings: usize, attacks: AttackInputs) -> Architecture {
+    let wanted =
+        |shape: &Architecture| shape.l1 == 256 && shape.features.set().kings == kings && shape.attacks == attacks;
     supported().find(wanted).expect("a shape of width 256")
 }
 
@@ -38,8 +45,12 @@ fn narrow(kings: usize) -> Architecture {
 fn gradient_of_every_shape_equals_that_of_the_processor() {
     let Some(card) = card() else { return };
     let mut count = 0;
-    // The tables of king buckets differ only in size, so one of them is enough for the wide nets.
-    for shape in supported().filter(|shape| shape.l1 == 256 || [8, 32].contains(&shape.features.set().kings)) {
+    // The tables of king buckets differ only in size, so one of them is enough for the wide nets and for attack inputs.
+    let is_tested = |shape: &Architecture| match (shape.attacks, shape.features.set().kings) {
+        (AttackInputs::None, kings) => shape.l1 == 256 || [8, 32].contains(&kings),
+        (AttackInputs::ToEnemy, kings) => kings == 8,
+    };
+    for shape in supported().filter(is_tested) {
         // The software device allows buffers of 128 MiB; the table of the largest net is larger.
         let fits = Sizes::of(shape, COMPARED).and_then(|sizes| sizes.check(&card.limits(), &card.name()));
         if let Err(error) = fits {
@@ -52,6 +63,21 @@ fn gradient_of_every_shape_equals_that_of_the_processor() {
         count += 1;
     }
     assert!(count >= 9, "only {count} shapes");
+}
+
+#[test]
+fn position_with_too_many_attacks_has_no_weight() {
+    let Some(card) = card() else { return };
+    // A chequerboard of queens, each of which attacks its neighbours in files and ranks.
+    let board = "k7/8/QqQqQqQq/qQqQqQqQ/QqQqQqQq/8/8/7K";
+    let board = shakmaty::Board::from_ascii_board_fen(board.as_bytes()).expect("a board");
+    let crowded = record_of(&board, false);
+    let shape = with_attacks(1, AttackInputs::ToEnemy);
+    let rows = ActiveRows::of(shape, &crowded);
+    assert!(rows.get(0).parts(0).1.len() > 64);
+    let mut trainer = GpuTrainer::new(&card, SETTINGS, LOSS, BATCH, parameters(shape)).expect("the card works");
+    assert_eq!(trainer.validate(&[crowded]).expect("the card works"), 0.0);
+    assert!(trainer.validate(&positions(1)).expect("the card works") > 0.0);
 }
 
 /// The rate at a step. It rises slowly, because Adam's first steps have the same size for all gradients, even small
@@ -93,6 +119,7 @@ fn losses_after_fifty_steps_equal_those_of_the_processor() {
         (narrow(4), SETTINGS, LossKind::Mse, 0.0),
         (narrow(1), decaying, LossKind::Power, 0.05),
         (narrow(4), SETTINGS, LossKind::Bce, 0.0),
+        (with_attacks(4, AttackInputs::ToEnemy), SETTINGS, LossKind::Power, 0.0),
     ];
     for (shape, settings, kind, sparsity) in runs {
         let loss = Loss { kind, sparsity, ..LOSS };
@@ -133,12 +160,12 @@ fn changes_on_processor(start: Parameters, settings: OptimiserSettings) -> anyho
 #[test]
 fn decay_and_limits_equal_those_of_the_processor() {
     let Some(card) = card() else { return };
-    let shape = narrow(4);
+    let shape = with_attacks(4, AttackInputs::ToEnemy);
     // The decays are so strong that an error in one of them would dominate the change. The scale limits output
     // weights.
     let settings = OptimiserSettings {
         real_rate: 0.5,
-        attack_rate: 1.0,
+        attack_rate: 2.0,
         real_decay: 90.0,
         factor_decay: 60.0,
         decay: 30.0,
@@ -157,7 +184,7 @@ fn decay_and_limits_equal_those_of_the_processor() {
 #[test]
 fn runs_are_equal_and_synchronising_changes_nothing() {
     let Some(card) = card() else { return };
-    let shape = narrow(4);
+    let shape = with_attacks(4, AttackInputs::ToEnemy);
     let records = positions(4 * BATCH);
     let run = |syncs: bool| {
         let mut trainer = GpuTrainer::new(&card, SETTINGS, LOSS, BATCH, parameters(shape)).expect("the card works");

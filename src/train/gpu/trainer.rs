@@ -102,6 +102,7 @@ pub const BACKWARD: &[&str] = &[
     "row_sum",
     "psqt_factor",
     "row_step",
+    "attack_step",
     "dense_step",
 ];
 /// The pass that folds all rows of the transformer.
@@ -195,9 +196,9 @@ fn entries(sizes: &Sizes) -> Vec<Entry> {
         ("first_layer", &[0, 9, 13, 17, 19], Grid::Slots(TILE)),
         ("upper", &[0, 9, 12, 13, 19, 20, 27], Grid::Slots(64)),
         ("sum_losses", &[0, 27, 28], Grid::Groups(1)),
-        ("count_users", &[14, 15], Grid::Groups(sizes.rows)),
+        ("count_users", &[12, 13, 14, 15], Grid::Groups(sizes.rows)),
         ("place_users", &[15], Grid::Groups(1)),
-        ("list_users", &[14, 15, 16], Grid::Groups(sizes.rows)),
+        ("list_users", &[12, 13, 14, 15, 16], Grid::Groups(sizes.rows)),
         ("backward", &[0, 9, 13, 17, 18, 20, 25], Grid::Tiles(pairs / 128)),
         ("bias_part", &[0, 24, 25], Grid::Square(BIAS_PARTS, l1.div_ceil(64))),
         ("bias_sum", &[10, 24], Grid::Groups(l1.div_ceil(64))),
@@ -206,6 +207,7 @@ fn entries(sizes: &Sizes) -> Vec<Entry> {
         ("upper_part", &[20, 21, 23], Grid::Chunks(17)),
         ("upper_sum", &[10, 21, 23], Grid::Square(17, stacks)),
         ("row_sum", &[10, 13, 15, 16, 18, 20, 26], Grid::Square(sizes.rows, l1 / 128)),
+        ("attack_step", &[0, 2, 3, 4, 5, 15, 26], Grid::Square(architecture.attacks.rows(), pairs.div_ceil(64))),
         ("psqt_factor", &[10], Grid::Groups((piece_rows * stacks).div_ceil(64))),
         ("row_step", &[0, 2, 3, 4, 5, 15, 26], Grid::Square(piece_rows, pairs.div_ceil(64))),
         ("dense_step", &[0, 6, 7, 8, 10], Grid::Groups(sizes.dense.div_ceil(64))),

@@ -173,7 +173,8 @@ fn row_sum(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
   let column = group.y * 32u + lane;
   let range = user_ranges[row];
   let end = range.x + range.y;
-  let psqt = O_PSQT + ((row / KINGS) * (KINGS + 1u) + row % KINGS) * STACKS + lane;
+  let entry = (row / KINGS) * (KINGS + 1u) + row % KINGS;
+  let psqt = select(O_PSQT + entry * STACKS, O_ATTACK_PSQT + (row - FIRST_ATTACK) * STACKS, row >= FIRST_ATTACK) + lane;
   var sum = vec4<f32>(0.0);
   for (var at = range.x + team; at < end; at += 8u) { sum += unpack4_bf16(deltas4[users[at] * QUARTER + column]); }
   var value = 0.0;

@@ -1,14 +1,18 @@
-// Buffers and helpers of all passes. The host prepends the sizes as constants: PIECE_ROWS, KINGS, L1, STACKS, SLOTS,
-// CHUNK, CHUNKS, BIAS_PARTS, TURN.
+// Buffers and helpers of all passes. The host prepends the sizes as constants: PIECE_ROWS, KINGS, ATTACK_ROWS,
+// MAX_ATTACKS, L1, STACKS, SLOTS, CHUNK, CHUNKS, BIAS_PARTS, TURN.
 //
 // The positions of a batch are in slots, sorted by layer stack. Each stack starts at a multiple of 16 slots; unused
 // slots have no pieces and no label. Accumulator 2 s is that of the side to move in slot s, 2 s + 1 that of the other
-// side. A row of the transformer has the number KINGS * piece row + king bucket.
+// side. A row of the transformer has the number KINGS * piece row + king bucket; the rows of attack inputs follow.
 
 // Sizes in words of two 16-bit numbers.
 const PACKED: u32 = L1 / 2u;
 const QUARTER: u32 = L1 / 4u;
-const ROWS: u32 = PIECE_ROWS * KINGS;
+const FIRST_ATTACK: u32 = PIECE_ROWS * KINGS;
+const ROWS: u32 = FIRST_ATTACK + ATTACK_ROWS;
+// Active rows of an accumulator: those of at most 32 pieces, then those of attacks.
+const MAX_PIECES: u32 = 32u;
+const ACTIVE: u32 = MAX_PIECES + MAX_ATTACKS;
 // Words of a row's bit set: one bit per accumulator.
 const WORDS: u32 = SLOTS / 16u;
 // Slots of a tile, and outputs of the first layer.
@@ -30,7 +34,10 @@ const O_L2_BIAS: u32 = O_L2_WEIGHT + STACKS * H2 * IN2;
 const O_OUT_WEIGHT: u32 = O_L2_BIAS + STACKS * H2;
 const O_OUT_BIAS: u32 = O_OUT_WEIGHT + STACKS * H2;
 const O_PSQT: u32 = O_OUT_BIAS + STACKS;
-const DENSE: u32 = O_PSQT + PIECE_ROWS * (KINGS + 1u) * STACKS;
+const O_ATTACK_PSQT: u32 = O_PSQT + PIECE_ROWS * (KINGS + 1u) * STACKS;
+const DENSE: u32 = O_ATTACK_PSQT + ATTACK_ROWS * STACKS;
+// Offset of the rows of attack inputs in `table`.
+const O_ATTACK: u32 = PIECE_ROWS * (KINGS + 1u) * L1;
 
 // Offsets of a slot's values in `upper_values`.
 const UPPER: u32 = 128u;
@@ -48,14 +55,14 @@ struct Step {
   rate: f32, decay: f32, real_rate: f32, real_decay: f32,
   factor_decay: f32, first_one: f32, skip_one: f32, second_one: f32,
   output_one: f32, first_limit: f32, skip_limit: f32, second_limit: f32,
-  output_limit: f32, unused1: f32, unused2: f32, unused3: f32,
+  output_limit: f32, attack_rate: f32, attack_decay: f32, unused: f32,
 }
 
 @group(0) @binding(0) var<uniform> step: Step;
 // King buckets by square, four to a vector.
 @group(0) @binding(1) var<uniform> king_buckets: array<vec4<u32>, 16>;
 
-// The transformer: [piece row][king bucket, then the factor row][L1], with Adam's moments.
+// The transformer: [piece row][king bucket, then the factor row][L1], then [attack input][L1], with Adam's moments.
 @group(0) @binding(2) var<storage, read_write> table: array<f32>;
 @group(0) @binding(3) var<storage, read_write> table_first: array<f32>;
 @group(0) @binding(4) var<storage, read_write> table_second: array<f32>;
@@ -70,9 +77,9 @@ struct Step {
 @group(0) @binding(10) var<storage, read_write> gradient: array<f32>;
 // [slot][8]: the records, with mirror, validity and stack in the last word.
 @group(0) @binding(11) var<storage, read_write> records: array<u32>;
-// [accumulator][16]: the active rows, two to a word.
+// [accumulator][ACTIVE / 2]: the active rows, two to a word. The rows of attacks start at entry MAX_PIECES.
 @group(0) @binding(12) var<storage, read_write> lists: array<u32>;
-// [slot]: piece count + 256 stack + 65536 validity, and the target's bits.
+// [slot]: piece count + 256 stack + 65536 validity + 131072 attack count, and the target's bits.
 @group(0) @binding(13) var<storage, read_write> labels: array<vec2<u32>>;
 // [row][WORDS]: the accumulators that use the row.
 @group(0) @binding(14) var<storage, read_write> bits: array<atomic<u32>>;
@@ -124,7 +131,22 @@ fn open_unit(x: f32, one: f32) -> f32 {
   return select(0.0, 1.0, x > 0.0 && x < one);
 }
 
-fn row_of(accumulator: u32, piece: u32) -> u32 {
-  let word = lists[accumulator * 16u + piece / 2u];
-  return select(word & 0xffffu, word >> 16u, (piece & 1u) == 1u);
+fn row_of(accumulator: u32, entry: u32) -> u32 {
+  let word = lists[accumulator * (ACTIVE / 2u) + entry / 2u];
+  return select(word & 0xffffu, word >> 16u, (entry & 1u) == 1u);
+}
+
+// Number of a slot's attacks; both of its accumulators have as many.
+fn attack_count(slot: u32) -> u32 {
+  return labels[slot].x >> 17u;
+}
+
+// How often a row is active in an accumulator that uses it. Two rooks that attack a pawn activate their row twice.
+fn uses_of(row: u32, accumulator: u32) -> u32 {
+  if row < FIRST_ATTACK { return 1u; }
+  var count = 0u;
+  for (var at = 0u; at < attack_count(accumulator / 2u); at++) {
+    count += select(0u, 1u, row_of(accumulator, MAX_PIECES + at) == row);
+  }
+  return count;
 }

@@ -1,6 +1,6 @@
 // From the active rows to the outputs, the loss, and the deltas of the first layer's sums.
 
-var<workgroup> row_places: array<u32, 64>;
+var<workgroup> row_places: array<u32, 2u * ACTIVE>;
 
 fn clip_units(sums: vec4<f32>) -> vec2<u32> {
   let units = clamp(sums, vec4(0.0), vec4(ONE));
@@ -25,7 +25,10 @@ fn accumulate(
   let slot = flat_group(group, groups);
   if slot >= step.slots { return; }
   let count = labels[slot].x & 0xffu;
-  if thread < 64u { row_places[thread] = row_of(2u * slot + thread / 32u, thread % 32u) * QUARTER; }
+  let attacks_end = MAX_PIECES + attack_count(slot);
+  for (var e = thread; e < 2u * ACTIVE; e += 128u) {
+    row_places[e] = row_of(2u * slot + e / ACTIVE, e % ACTIVE) * QUARTER;
+  }
   workgroupBarrier();
   for (var at = thread; at < QUARTER; at += 128u) {
     // A thread sums the columns of one side that belong to a product.
@@ -34,7 +37,12 @@ fn accumulate(
     var a = bias4(4u * p);
     var b = bias4(4u * p + PACKED);
     for (var piece = 0u; piece < count; piece++) {
-      let place = row_places[side * 32u + piece] + p;
+      let place = row_places[side * ACTIVE + piece] + p;
+      a += unpack4(rows4[place]);
+      b += unpack4(rows4[place + QUARTER / 2u]);
+    }
+    for (var entry = MAX_PIECES; entry < attacks_end; entry++) {
+      let place = row_places[side * ACTIVE + entry] + p;
       a += unpack4(rows4[place]);
       b += unpack4(rows4[place + QUARTER / 2u]);
     }
@@ -89,8 +97,9 @@ fn first_layer(
   sums[(start + slot) * H1 + output] = sum;
 }
 
-// Value of a row for a stack: real plus factor.
+// Value of a row for a stack: real plus factor, or that of an attack input.
 fn psqt_value(row: u32, stack: u32) -> f32 {
+  if row >= FIRST_ATTACK { return theta[O_ATTACK_PSQT + (row - FIRST_ATTACK) * STACKS + stack]; }
   let block = O_PSQT + (row / KINGS) * (KINGS + 1u) * STACKS + stack;
   return theta[block + (row % KINGS) * STACKS] + theta[block + KINGS * STACKS];
 }
@@ -127,6 +136,9 @@ fn upper(@builtin(global_invocation_id) id: vec3<u32>) {
   var psqt = 0.0;
   for (var piece = 0u; piece < count; piece++) {
     psqt += psqt_value(row_of(2u * slot, piece), stack) - psqt_value(row_of(2u * slot + 1u, piece), stack);
+  }
+  for (var entry = MAX_PIECES; entry < MAX_PIECES + attack_count(slot); entry++) {
+    psqt += psqt_value(row_of(2u * slot, entry), stack) - psqt_value(row_of(2u * slot + 1u, entry), stack);
   }
   var hidden: array<f32, 30>;
   var back: array<f32, 30>;

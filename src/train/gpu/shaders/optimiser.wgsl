@@ -16,6 +16,11 @@ fn fold(
   let at = flat_group(group, groups) * 256u + thread;
   if at >= ROWS * PACKED { return; }
   let row = at / PACKED;
+  if row >= FIRST_ATTACK {
+    let place = O_ATTACK + (row - FIRST_ATTACK) * L1 + 2u * (at % PACKED);
+    rows[at] = row_units(vec2<f32>(table[place], table[place + 1u]));
+    return;
+  }
   let block = (row / KINGS) * (KINGS + 1u) * L1 + 2u * (at % PACKED);
   let real = block + (row % KINGS) * L1;
   let factor = block + KINGS * L1;
@@ -88,6 +93,27 @@ fn row_step(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
     let real = block + king * L1;
     rows[(piece_row * KINGS + king) * PACKED + pair] = row_units(shared_part + vec2<f32>(table[real], table[real + 1u]));
   }
+}
+
+// A weight of an attack input after its step, within the range of the file's bytes.
+fn attack_weight(place: u32, slope: f32) -> f32 {
+  table_step(place, slope, step.attack_rate, step.attack_decay);
+  let weight = clamp(table[place], -1.0, 1.0);
+  table[place] = weight;
+  return weight;
+}
+
+// Two columns of an attack input, which all king buckets share like a factor row.
+@compute @workgroup_size(64)
+fn attack_step(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let row = FIRST_ATTACK + group.x;
+  let pair = group.y * 64u + thread;
+  if pair >= PACKED || user_ranges[row].y == 0u { return; }
+  let place = O_ATTACK + group.x * L1 + 2u * pair;
+  let slope = row * L1 + 2u * pair;
+  let first = attack_weight(place, row_gradient[slope]);
+  let second = attack_weight(place + 1u, row_gradient[slope + 1u]);
+  rows[row * PACKED + pair] = row_units(vec2<f32>(first, second));
 }
 
 // The dense parameters, with weights clipped to the range of the file's bytes.
