@@ -98,12 +98,8 @@ fn convert(elos: &[i32], positions: usize) {
                     Err(problem) => problems.push(problem),
                 }
             }
-            // Bishop and knight need up to 33 of the 50 moves with perfect play. A level may exceed 50 moves from one
-            // position in twenty.
-            let allowed = if name == "KBNK" { positions / 20 } else { 0 };
-            assert!(problems.len() <= allowed, "{name} at {elo}: {problems:?}");
-            let won = positions - problems.len();
-            println!("{name} at {elo}: won {won} of {positions}, in at most {longest} moves");
+            assert!(problems.is_empty(), "{name} at {elo}: {problems:?}");
+            println!("{name} at {elo}: won {positions} of {positions}, in at most {longest} moves");
         }
     }
 }

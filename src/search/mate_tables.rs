@@ -35,6 +35,9 @@ static PAIRS: [OnceLock<Table<2>>; 2] = [const { OnceLock::new() }; 2];
 /// The pieces of [`PAIRS`].
 const ROLES_OF_PAIRS: [[Role; 2]; 2] = [[Role::Bishop, Role::Bishop], [Role::Bishop, Role::Knight]];
 
+/// The index of bishop and knight in [`PAIRS`].
+const BISHOP_AND_KNIGHT: usize = 1;
+
 /// The endings with one piece beside the kings.
 struct ThreePieces {
     queen: Table<1>,
@@ -93,6 +96,17 @@ impl MateTables {
             (0..PAIRS.len()).filter(|&index| pairs[index]).for_each(|index| _ = pair(index));
         }
         Self { max_pieces: 4 }
+    }
+
+    /// The move of the shortest mate with bishop and knight; `None` in every other position. Computes their table if it
+    /// is needed.
+    pub fn mate_with_bishop_and_knight(position: &Position) -> Option<Move> {
+        if position.occupied().count() != 4 || !pairs_of(position)[BISHOP_AND_KNIGHT] {
+            return None;
+        }
+        let tables = Self::for_root(position, true);
+        let is_won = matches!(tables.known(position), Some(KnownEnding::Win(_)));
+        if is_won { tables.best_move(&mut position.clone()) } else { None }
     }
 
     /// The result of a position, if a table contains it.
@@ -243,6 +257,19 @@ mod tests {
         // knight 33.
         assert_eq!([&THREE.queen, &THREE.rook, &THREE.pawn].map(Table::longest), [19, 31, 55]);
         assert_eq!([0, 1].map(|index| pair(index).longest()), [37, 65]);
+    }
+
+    #[test]
+    fn bishop_and_knight_mate_as_fast_as_possible() {
+        let mut root = position("8/8/8/3k4/8/8/8/KBN5 w - - 0 1");
+        let Some(KnownEnding::Win(plies)) = all_tables().known(&root) else { panic!("a win") };
+        root.do_move(MateTables::mate_with_bishop_and_knight(&root).expect("a move"));
+        assert_eq!(all_tables().known(&root), Some(KnownEnding::Loss(plies - 1)));
+        for other in
+            ["8/8/8/3k4/8/8/8/KBN5 b - - 0 1", "8/8/8/3k4/8/8/8/KBB5 w - - 0 1", "8/8/8/3k4/7p/8/8/KBN5 w - - 0 1"]
+        {
+            assert_eq!(MateTables::mate_with_bishop_and_knight(&position(other)), None, "{other}");
+        }
     }
 
     #[test]
